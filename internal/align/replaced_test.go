@@ -23,12 +23,14 @@ func TestReplaced(t *testing.T) {
 		{
 			"two in that place before",
 			[]string{"main;eval;lookdict 300", "main;load;lookdict 200", "main;eval;intern 90", "main;load;intern 60"},
-			[]string{"main;eval;unicodekeys_find 310", "main;load;unicodekeys_find 190"}, false,
+			[]string{"main;eval;unicodekeys_find 310", "main;load;unicodekeys_find 190"},
+			false,
 		},
 		{
 			"two in that place after",
 			[]string{"main;eval;lookdict 300", "main;load;lookdict 200"},
-			[]string{"main;eval;unicodekeys_find 310", "main;load;unicodekeys_find 190", "main;eval;intern 90", "main;load;intern 60"}, false,
+			[]string{"main;eval;unicodekeys_find 310", "main;load;unicodekeys_find 190", "main;eval;intern 90", "main;load;intern 60"},
+			false,
 		},
 	} {
 		base, head := functionsOf(parseStacks(t, slices.Concat(common, test.base)...)), functionsOf(parseStacks(t, slices.Concat(common, test.head)...))

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,12 +104,12 @@ func TestCalled(t *testing.T) {
 		d := &Document{Functions: []Function{{Name: "sift", Event: "Ir", Shift: -1, Calls: test.calls, Self: grown(100, 150, 1.5, 1.5)}}}
 		d.Events = []Event{{Name: "Ir", Unit: "count", Functions: d.Functions}}
 		d.addReasons()
-		var got string
+		var got strings.Builder
 		for _, r := range d.Functions[0].Why {
-			got += r.Text
+			got.WriteString(r.Text)
 		}
-		if got != test.want {
-			t.Errorf("%v: %q, want %q", test.calls, got, test.want)
+		if got.String() != test.want {
+			t.Errorf("%v: %q, want %q", test.calls, got.String(), test.want)
 		}
 	}
 }
