@@ -115,7 +115,7 @@ func TestAttachUntilItEnds(t *testing.T) {
 	untilSpins(t, cmd.Process.Pid)
 	opt := clock()
 	opt.Processes = []int{cmd.Process.Pid}
-	go func() { _ = cmd.Wait() }()
+	go func() { _, _ = cmd.Process.Wait() }() // cmd.Wait is called in the end
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	name := filepath.Join(t.TempDir(), "perf.data")
