@@ -103,6 +103,8 @@ type Client struct {
 	headers http.Header
 	cache   cache
 
+	logging sync.Mutex
+
 	timeout, maxTime time.Duration // 0: no bound
 	maxSize          int64
 
@@ -275,6 +277,9 @@ func check(path, buildID string) error {
 	return nil
 }
 
+// logf writes a line of the log. Servers are asked side by side.
 func (c *Client) logf(format string, args ...any) {
+	c.logging.Lock()
+	defer c.logging.Unlock()
 	fmt.Fprintf(c.opt.Log, "debuginfod: "+format+"\n", args...)
 }

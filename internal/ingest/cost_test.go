@@ -320,6 +320,9 @@ func (l *repeated) mustRead(t testing.TB, times int) {
 // TestMemoryOfRepetition checks that what readers allocate depends on distinct stacks, not on samples:
 // the same twelve times takes hardly more than once.
 func TestMemoryOfRepetition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, with which short tests run at night, has pools drop what they hold")
+	}
 	for _, l := range large(t) {
 		t.Run(l.name, func(t *testing.T) {
 			if l.name == "gecko" {
