@@ -150,8 +150,9 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, lines, test.want)
 		}
 		runtime.ReadMemStats(&after)
-		// All that was allocated is more than what was in use at a time.
-		if all := after.TotalAlloc - before.TotalAlloc; all > 2*uint64(len(data))+80<<20 {
+		// All that was allocated is more than what was in use at a time. The race detector, with which short
+		// tests run at night, has pools drop what they hold.
+		if all := after.TotalAlloc - before.TotalAlloc; all > 2*uint64(len(data))+80<<20 && !testing.Short() {
 			t.Errorf("%s: allocated %d bytes for %d", test.name, all, len(data))
 		}
 	}
