@@ -166,8 +166,8 @@ func (s *Store) View(paths ...SearchPath) *Store {
 	return v
 }
 
-// Again returns a store that looks for files once more, in the directories that s was made with, and keeps
-// what was read of those that s found: while a recording grows, files come to lie beside it.
+// Again returns a store of the files that the options name, which looks for them once more and keeps what s
+// read of those that it found: while a recording grows, files come to lie beside it.
 func (s *Store) Again(opt Options) *Store {
 	fresh := New(opt)
 	if s != nil {
