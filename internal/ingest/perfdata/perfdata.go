@@ -47,34 +47,33 @@ type reader struct {
 	leaves   []bool
 
 	// Of the goroutine that replays.
-	batch    *batch // being filled
-	full     chan *batch
-	free     chan *batch
-	added    chan struct{} // closed when all batches have been added
-	labels   map[labelsKey]uint32
-	labelled []labelled // latest labels of the threads, by perfsession.Thread.ID
-	dsosSeen int        // of session.DSOs, by noteJITDumps
-	jitDumps bool
-
-	// Of the goroutine that adds.
-	events   []uint32 // in the run, by index in File.Attrs
-	counters []uint32 // likewise, of events that were only counted along
-	// next is the field of samples of sched:sched_switch that says which thread the CPU goes to, if these alone
-	// tell when threads are back; nil if records do.
-	next       *perffile.TracepointField
-	unseen     int64 // times that a thread was back without a switch to it
-	onCPU      uint32
-	offCPU     uint32
+	batch      *batch // being filled
+	full       chan *batch
+	free       chan *batch
+	added      chan struct{} // closed when all batches have been added
+	labels     map[labelsKey]uint32
+	labelled   []labelled // latest labels of the threads, by perfsession.Thread.ID
+	dsosSeen   int        // of session.DSOs, by noteJITDumps
+	jitDumps   bool
 	segments   []segment
 	segmentOf  []uint32 // by perfsession.Mapping.ID, +1
 	segmentIDs map[segmentKey]uint32
 	places     []place // by location of the run
 	placeTable placeTable
 	seen       *recentPlaces
-	locations  []uint32          // of the frames of a batch
-	memory     *perfsession.DSO  // of a process, where no record shows what is mapped
-	blocked    map[int32]blocked // by thread
-	waits      *waits            // nil if they are not asked for
+	memory     *perfsession.DSO // of a process, where no record shows what is mapped
+
+	// Of the goroutine that adds.
+	events   []uint32 // in the run, by index in File.Attrs
+	counters []uint32 // likewise, of events that were only counted along
+	// next is the field of samples of sched:sched_switch that says which thread the CPU goes to, if these alone
+	// tell when threads are back; nil if records do.
+	next    *perffile.TracepointField
+	unseen  int64 // times that a thread was back without a switch to it
+	onCPU   uint32
+	offCPU  uint32
+	blocked map[int32]blocked // by thread
+	waits   *waits            // nil if they are not asked for
 	// paths are the latest stacks of the threads, by perfsession.Thread.ID: all
 	// stacks on the way from the outermost frame to the leaf.
 	paths [][]run.StackID

@@ -80,11 +80,6 @@ func (p *reader) place(pid int32, f *perfsession.Frame) place {
 	return pl
 }
 
-// location returns the location of a place in the run: its index in places.
-func (p *reader) location(pl place) uint32 {
-	return p.placeTable.intern(&p.places, pl)
-}
-
 // A placed is an address of a mapping with its location.
 type placed struct {
 	addr     uint64
@@ -103,6 +98,16 @@ func (r *recentPlaces) of(f *perfsession.Frame) *placed {
 // is reports whether it is the address of a frame, as the mapping of which it is now. No address is 0.
 func (r *placed) is(f *perfsession.Frame) bool {
 	return r.addr == f.Addr && r.mapping == uint32(f.Map.ID) && r.addr != 0
+}
+
+// An unplaced is a frame whose location, the index of its place, is not known yet.
+type unplaced struct {
+	place place
+	hash  uint64
+	at    int // in the locations of the batch
+	slot  uint32
+	seen  *placed // where it is kept as now, or nil
+	now   placed
 }
 
 // segment returns the segment of a mapping.
@@ -144,12 +149,20 @@ func (pl place) hash() uint64 {
 	return bits.RotateLeft64(h, 29) ^ h>>31
 }
 
-func (t *placeTable) intern(places *[]place, pl place) (index uint32) {
+// slot returns the first slot for a hash: the index of a place + 1, or 0.
+func (t *placeTable) slot(hash uint64) uint32 {
+	if len(t.slots) == 0 {
+		return 0
+	}
+	return t.slots[hash&uint64(len(t.slots)-1)]
+}
+
+func (t *placeTable) intern(places *[]place, pl place, hash uint64) (index uint32) {
 	if len(t.slots) == 0 {
 		t.slots = make([]uint32, 1<<12)
 	}
 	mask := uint64(len(t.slots) - 1)
-	i := pl.hash() & mask
+	i := hash & mask
 	for t.slots[i] != 0 {
 		if n := t.slots[i] - 1; (*places)[n] == pl {
 			return n

@@ -13,9 +13,10 @@ import (
 // A batch holds samples on their way from the goroutine that replays the recording
 // to the one that adds them to the run.
 type batch struct {
-	samples  []batchSample
-	frames   []perfsession.Frame
-	counters []perfsession.Counter
+	samples   []batchSample
+	locations []uint32   // of the frames of the samples, each leaf first
+	unplaced  []unplaced // of those, the ones that [reader.settle] is to find
+	counters  []perfsession.Counter
 }
 
 // A batchSample is what the run needs of a perfsession.Sample or Switch.
@@ -27,7 +28,7 @@ type batchSample struct {
 	weight   int64
 	thread   int // perfsession.Thread.ID
 	// shared is how many of the outermost frames the thread's previous sample had, too.
-	// They are not among the frames of the batch, which follow one another.
+	// They are not among the locations of the batch, which follow one another.
 	shared, frames, counters int
 	incomplete               bool
 
@@ -71,6 +72,7 @@ func (p *reader) join() {
 	if p.full == nil {
 		return
 	}
+	p.settle(p.batch)
 	p.full <- p.batch
 	close(p.full)
 	<-p.added
@@ -90,7 +92,7 @@ func (p *reader) Sample(s *perfsession.Sample) error {
 	}
 	frames := s.Frames[:len(s.Frames)-shared]
 	b := p.batch
-	b.frames = append(b.frames, frames...)
+	p.locate(b, s, frames)
 	b.counters = append(b.counters, s.Counters...)
 	p.put(batchSample{
 		event: s.Event, labels: p.labelsOf(s), pid: s.Raw.PID, tid: s.Raw.TID, time: s.Raw.Time, weight: s.Weight,
@@ -123,8 +125,10 @@ func (p *reader) put(s batchSample) {
 	b.samples = append(b.samples, s)
 	switch {
 	case p.full == nil:
+		p.settle(b)
 		p.add(b)
 	case len(b.samples) == batchSamples:
+		p.settle(b)
 		p.full <- b
 		p.batch = <-p.free
 	}
@@ -146,7 +150,6 @@ func (p *reader) noteJITDumps() {
 // that they are looked up in: the processor waits for memory that is far away, and where a step does not
 // depend on the one before, it waits for several at a time.
 func (p *reader) add(b *batch) {
-	p.locate(b)
 	p.stacks(b)
 	counters := b.counters
 	for i := range b.samples {
@@ -160,47 +163,71 @@ func (p *reader) add(b *batch) {
 			counters = counters[s.counters:]
 		}
 	}
-	b.samples, b.frames, b.counters = b.samples[:0], b.frames[:0], b.counters[:0]
+	b.samples, b.locations, b.counters = b.samples[:0], b.locations[:0], b.counters[:0]
 }
 
-// locate finds the locations of all frames of a batch.
-func (p *reader) locate(b *batch) {
-	p.locations = slices.Grow(p.locations[:0], len(b.frames))[:len(b.frames)]
-	frames, locations := b.frames, p.locations
-	for i := range b.samples {
-		s := &b.samples[i]
-		for j := s.frames - 1; j >= 0; j-- { // segments are numbered as callers show them
-			f := &frames[j]
-			var seen *placed
-			if f.Map != nil && !p.jitDumps && !p.opt.UnknownOffset {
-				seen = p.seen.of(f)
-				if seen.is(f) {
-					locations[j] = seen.location
-					continue
-				}
-			}
-			pl := p.place(s.pid, f)
-			if p.jitDumps && !f.Kernel && !f.Guest && !f.CutOff && (f.Map == nil || !perfsession.IsFile(f.Map.DSO.Path)) {
-				if pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr); pl.jit != 0 && f.Map == nil {
-					pl.rel, pl.segment = f.Addr, p.unmapped(s.pid)<<placeFlagBits
-				}
-			}
-			locations[j] = p.location(pl)
-			if seen != nil {
-				*seen = placed{f.Addr, uint32(f.Map.ID), locations[j]}
+// locate puts the locations of the frames of a sample in a batch.
+func (p *reader) locate(b *batch, s *perfsession.Sample, frames []perfsession.Frame) {
+	first := len(b.locations)
+	b.locations = slices.Grow(b.locations, len(frames))[:first+len(frames)]
+	for j := len(frames) - 1; j >= 0; j-- { // segments are numbered as callers show them
+		f := &frames[j]
+		var seen *placed
+		if f.Map != nil && !p.jitDumps && !p.opt.UnknownOffset {
+			seen = p.seen.of(f)
+			if seen.is(f) {
+				b.locations[first+j] = seen.location
+				continue
 			}
 		}
-		if s.frames > 0 && frames[0].Map != nil {
-			p.segments[p.segmentOf[frames[0].Map.ID]-1].count++
+		pl := p.place(s.Raw.PID, f)
+		if p.jitDumps && !f.Kernel && !f.Guest && !f.CutOff && (f.Map == nil || !perfsession.IsFile(f.Map.DSO.Path)) {
+			if pl.jit = p.z.JITFunction(s.Raw.PID, s.Raw.Time, f.Addr); pl.jit != 0 && f.Map == nil {
+				pl.rel, pl.segment = f.Addr, p.unmapped(s.Raw.PID)<<placeFlagBits
+			}
 		}
-		frames, locations = frames[s.frames:], locations[s.frames:]
+		u := unplaced{place: pl, hash: pl.hash(), at: first + j, seen: seen}
+		if seen != nil {
+			u.now = placed{addr: f.Addr, mapping: uint32(f.Map.ID)}
+		}
+		b.unplaced = append(b.unplaced, u)
 	}
+	if len(frames) > 0 && frames[0].Map != nil {
+		p.segments[p.segmentOf[frames[0].Map.ID]-1].count++
+	}
+}
+
+// settle finds the locations of a batch that are not known yet. It asks for the slots of all before it looks at the
+// places that they lead to: the processor waits for memory that is far away, and for several of these at a time.
+func (p *reader) settle(b *batch) {
+	for i := range b.unplaced {
+		u := &b.unplaced[i]
+		u.slot = p.placeTable.slot(u.hash)
+	}
+	for i := range b.unplaced {
+		u := &b.unplaced[i]
+		if u.slot == 0 || p.places[u.slot-1] != u.place {
+			u.slot = 0
+		}
+	}
+	for i := range b.unplaced {
+		u := &b.unplaced[i]
+		u.now.location = u.slot - 1
+		if u.slot == 0 {
+			u.now.location = p.placeTable.intern(&p.places, u.place, u.hash)
+		}
+		b.locations[u.at] = u.now.location
+		if u.seen != nil {
+			*u.seen = u.now
+		}
+	}
+	b.unplaced = b.unplaced[:0]
 }
 
 // stacks finds the stacks of all samples of a batch. Mostly the thread's previous sample had the
 // same callers, so that only what differs is looked up.
 func (p *reader) stacks(b *batch) {
-	locations := p.locations
+	locations := b.locations
 	for i := range b.samples {
 		s := &b.samples[i]
 		if s.frames == 0 { // no sample
