@@ -36,8 +36,16 @@ and what is not is never counted. A profile that is in several batches of a rele
 		},
 	}
 	cmd.AddCommand(newFleetIngestCmd(std), newFleetPlanCmd(std), newFleetWorkerCmd(std), newFleetCompareCmd(std), newFleetSQLCmd(std), newFleetShowCmd(std), newFleetCompactCmd(std), newFleetRenameCmd(std), newFleetDeleteCmd(std))
+	for _, c := range cmd.Commands() {
+		if c.Annotations == nil {
+			c.Annotations = map[string]string{needsLess: smallerStore}
+		}
+	}
 	return cmd
 }
+
+// smallerStore is how a command on a store needs less memory that has no flag for it.
+const smallerStore = "a store of fewer profiles needs less"
 
 // oneStore refuses arguments of a command on a store that are not one store.
 func oneStore(cmd *cobra.Command, inputs []string) error {

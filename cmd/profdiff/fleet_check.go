@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/fleet/query"
 	"profdiff/internal/fleet/store"
+	"profdiff/internal/limit"
 	"profdiff/internal/report/check"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
@@ -29,6 +30,7 @@ func (c *checkCommand) fleetOutcome(cmd *cobra.Command, std *stdio, file *budget
 	if err != nil {
 		return nil, err
 	}
+	limit.Advise(smallerStore)
 	s, err := store.Open(paths[0])
 	if err != nil {
 		return nil, err

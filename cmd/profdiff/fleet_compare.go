@@ -157,8 +157,9 @@ type fleetCompare struct {
 func newFleetCompareCmd(std *stdio) *cobra.Command {
 	var c fleetCompare
 	cmd := &cobra.Command{
-		Use:   "compare STORE [flags]",
-		Short: "Compare two releases over all devices",
+		Use:         "compare STORE [flags]",
+		Short:       "Compare two releases over all devices",
+		Annotations: map[string]string{needsLess: "--sums units, once profdiff fleet compact has summed the store, and a comparison without --html need less"},
 		Example: `  profdiff fleet compare store
   profdiff fleet compare store --per work --html report.html`,
 		Long: `Compare two releases over all devices of a store, by default the two newest: those of which the

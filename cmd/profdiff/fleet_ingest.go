@@ -22,8 +22,9 @@ func newFleetIngestCmd(std *stdio) *cobra.Command {
 		work workFlags
 	)
 	cmd := &cobra.Command{
-		Use:   "ingest [INPUT…] --out DIR [flags]",
-		Short: "Read profiles into a store, on this machine",
+		Use:         "ingest [INPUT…] --out DIR [flags]",
+		Short:       "Read profiles into a store, on this machine",
+		Annotations: map[string]string{needsLess: "a smaller --batch, and --jobs 1, need less"},
 		Example: `  profdiff fleet ingest profiles --out store
   profdiff fleet ingest --manifest profiles.csv --salt-file secret --out store`,
 		Long: `Read profiles into a store: profdiff fleet plan and profdiff fleet worker in one, on this

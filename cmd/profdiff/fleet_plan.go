@@ -17,8 +17,9 @@ func newFleetPlanCmd(std *stdio) *cobra.Command {
 		output, stored string
 	)
 	cmd := &cobra.Command{
-		Use:   "plan [INPUT…] [flags]",
-		Short: "Cut a list of profiles into batches",
+		Use:         "plan [INPUT…] [flags]",
+		Short:       "Cut a list of profiles into batches",
+		Annotations: map[string]string{needsLess: "a shorter list needs less"},
 		Example: `  profdiff fleet plan profiles -o specs.jsonl
   profdiff fleet plan --manifest profiles.csv --salt-file secret -o specs.jsonl
   profdiff fleet plan --manifest profiles.csv --stored store -o specs.jsonl`,

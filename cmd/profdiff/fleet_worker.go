@@ -12,8 +12,9 @@ import (
 func newFleetWorkerCmd(std *stdio) *cobra.Command {
 	var f workFlags
 	cmd := &cobra.Command{
-		Use:   "worker --out DIR < SPECS > RECEIPTS",
-		Short: "Read batches of profiles into a store",
+		Use:         "worker --out DIR < SPECS > RECEIPTS",
+		Short:       "Read batches of profiles into a store",
+		Annotations: map[string]string{needsLess: "--jobs 1, or lines that profdiff fleet plan made with a smaller --batch, need less"},
 		Example: `  profdiff fleet worker --out store < specs.jsonl > receipts.jsonl
   profdiff fleet worker --out store --symfs symbols < specs.jsonl`,
 		Long: `Read batches of profiles into a store: lines of profdiff fleet plan on standard input, and

@@ -170,6 +170,9 @@ strongest.`,
 		Args:          noCommand,
 		PersistentPreRun: func(cmd *cobra.Command, args []string) {
 			limit.Set(io.memory.bytes())
+			if less := cmd.Annotations[needsLess]; less != "" {
+				limit.Advise(less)
+			}
 			io.outputs.Inputs = func() []string { return inputsOf(cmd, args) }
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -6,6 +6,9 @@ import (
 	"profdiff/internal/limit"
 )
 
+// needsLess is the annotation of a command that has none of the filters of recordings: how it needs less memory.
+const needsLess = "needs-less-memory"
+
 // memoryFlag is the flag that says how much memory a command may use; 0 is not set.
 type memoryFlag int64
 

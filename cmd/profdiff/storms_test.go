@@ -192,6 +192,7 @@ func TestMaxMemory(t *testing.T) {
 	}{
 		{[]string{"convert", "in", "-o", "out", "--max-memory", "100M"}, exitInput, " functions, "},
 		{[]string{"diff", "small", "in", "--html", "out", "--max-memory", "64M"}, exitInput, " and 64M are allowed: --max-memory SIZE allows more"},
+		{[]string{"fleet", "ingest", "in", "--release", "1", "--out", "store", "--max-memory", "64M"}, exitInput, " SIZE allows more, and a smaller --batch, and --jobs 1, need less\n"},
 		{[]string{"show", "small", "-o", "out", "--max-memory", "64M"}, exitOK, ""},
 		{[]string{"show", "small", "-o", "out", "--max-memory", "none"}, exitOK, ""},
 		{[]string{"show", "small", "-o", "out", "--max-memory", "much"}, exitUsage, `"much" is no size`},

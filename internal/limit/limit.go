@@ -62,7 +62,12 @@ var Exceeded = make(chan string, 1)
 var (
 	limit   atomic.Int64
 	watched atomic.Bool
+	advice  atomic.Pointer[string]
 )
+
+// Advise says how the command at hand needs less memory, as a clause with a verb: "--jobs 1 needs less". Unless that is said, filters
+// of recordings do.
+func Advise(text string) { advice.Store(&text) }
 
 // Set bounds the memory of the process, in bytes.
 func Set(bytes int64) {
@@ -118,11 +123,15 @@ func message(used, most int64) string {
 			kept = append(kept, fmt.Sprintf("%d %s", n, names[k]))
 		}
 	}
+	take := " take "
 	if len(kept) == 0 {
-		kept = []string{"what was read"}
+		kept, take = []string{"what was read"}, " takes "
 	}
-	return fmt.Sprintf("%s take %s of memory, and %s are allowed: --max-memory SIZE allows more, and filters such as --event, or a shorter recording, need less",
-		strings.Join(kept, ", "), format(used), format(most))
+	less := "filters such as --event, or a shorter recording, need less"
+	if text := advice.Load(); text != nil {
+		less = *text
+	}
+	return fmt.Sprintf("%s%s%s of memory, and %s are allowed: --max-memory SIZE allows more, and %s", strings.Join(kept, ", "), take, format(used), format(most), less)
 }
 
 // Parse reads a size such as 800M, 2G or 1.5GiB, in bytes, units being powers of 1024; "none" is

@@ -50,8 +50,13 @@ func TestMessage(t *testing.T) {
 		for i := range counts {
 			counts[i].Store(0)
 		}
+		advice.Store(nil)
 	}()
-	if got := message(1<<30, 1<<30); !strings.HasPrefix(got, "what was read take") {
+	if got := message(1<<30, 1<<30); !strings.HasPrefix(got, "what was read takes 1.0G of memory") || !strings.HasSuffix(got, "and filters such as --event, or a shorter recording, need less") {
+		t.Error(got)
+	}
+	Advise("--jobs 1 needs less")
+	if got := message(1<<30, 1<<30); !strings.HasSuffix(got, "--max-memory SIZE allows more, and --jobs 1 needs less") {
 		t.Error(got)
 	}
 	Functions.Add(5)
