@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/objects"
+	"profdiff/internal/report/text"
 )
 
 func newFleetCmd(std *stdio) *cobra.Command {
@@ -160,6 +161,12 @@ func (f *planFlags) plan(cmd *cobra.Command, std *stdio, inputs []string, dir st
 		std.warn("devices are hashed without a secret: whoever can guess the identifier of a device can tell that it is there; --salt-file FILE has one")
 	}
 	err = p.Close()
+	if p.Disputed > 0 {
+		std.warn("%s: other things are said of %s of the profiles than in the list: they are read again, and profdiff fleet show %[1]s tells which counts", dir, text.Count(p.Disputed))
+	}
+	if p.Unmapped > 0 {
+		std.warn("%s: has %s of the profiles already, with the names that they were read with: --proguard-mapping is of no effect on them, but in a new store", dir, text.Count(p.Unmapped))
+	}
 	return p.Left, err
 }
 

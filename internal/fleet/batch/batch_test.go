@@ -346,6 +346,7 @@ func TestDropped(t *testing.T) {
 	good := p.sample(1, 5)
 	write(t, good, root, "1", "m", "d", "1-good.pb.gz")
 	write(t, good, root, "1", "m", "d", "2-again.pb.gz")
+	write(t, good, root, "1", "m", "e", "2-elsewhere.pb.gz")
 	negative := p.sample(2, 5)
 	negative.Sample[0].Value[1] = -5
 	write(t, negative, root, "1", "m", "d", "3-negative.pb.gz")
@@ -364,7 +365,7 @@ func TestDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	file("8-cut.pb.gz", whole.Bytes()[:whole.Len()/2])
-	want := map[string]int64{reasonDuplicate: 1, reasonEmpty: 1, reasonUnread: 5}
+	want := map[string]int64{reasonDuplicate: 1, reasonDisputed: 1, reasonEmpty: 1, reasonUnread: 5}
 	file("8-zeros.pb.gz", gzipped(t, io.LimitReader(zeros{}, 32<<20)))
 	file("8-large.folded", bytes.Repeat([]byte("f;g 1\n"), 1<<14))
 	file("9-stacks.folded", manyStacks(1001))

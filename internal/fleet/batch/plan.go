@@ -40,6 +40,10 @@ type Plan struct {
 	Emit func(*Spec) error
 	// Left accounts for the profiles that no spec has.
 	Left store.Account
+	// Disputed counts the profiles of specs that Stored has with the same bytes, and of which the list says something else.
+	Disputed int64
+	// Unmapped counts the profiles that no spec has and that are of a release with Mappings: they keep the names that they were read with.
+	Unmapped int64
 
 	// open are the profiles of specs that are not full, by release and day.
 	open map[[2]string][]Profile
@@ -57,10 +61,18 @@ func (p *Plan) Add(l Listed) error {
 	if l.Source == l.Path {
 		l.Source = ""
 	}
-	if p.Stored != nil && p.Stored.has(l.Release, &l.Profile) {
-		p.Left.In++
-		p.Left.Drop(reasonStored, 1)
-		return nil
+	if p.Stored != nil {
+		switch has, agrees := p.Stored.has(l.Release, &l.Profile); {
+		case has && agrees:
+			p.Left.In++
+			p.Left.Drop(reasonStored, 1)
+			if len(p.Mappings[l.Release]) > 0 {
+				p.Unmapped++
+			}
+			return nil
+		case has:
+			p.Disputed++
+		}
 	}
 	if p.open == nil {
 		p.open = make(map[[2]string][]Profile)

@@ -107,6 +107,7 @@ func TestPlan(t *testing.T) {
 // looked at is.
 func TestStored(t *testing.T) {
 	root, dir := fleetOf(t, 6, 20, 20, 5), t.TempDir()
+	var disputed int64
 	list := func(change func(*Listed)) (specs []*Spec, left store.Account) {
 		stored, err := ReadStored(dir)
 		if err != nil {
@@ -119,6 +120,7 @@ func TestStored(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
+		disputed = p.Disputed
 		return specs, p.Left
 	}
 	same := func(*Listed) {}
@@ -152,6 +154,10 @@ func TestStored(t *testing.T) {
 		}
 		if again != c.again || left.In != int64(6-c.again) || !left.Balanced() {
 			t.Errorf("%s: %d are read again, want %d, and left %+v", c.name, again, c.again, left)
+		}
+		// Another release may say anything, and what is no file has no bytes.
+		if want := int64(c.again); c.name != "another release" && c.name != "no file" && disputed != want || c.again < 6 && disputed != 0 {
+			t.Errorf("%s: of %d the list says something else, want %d", c.name, disputed, want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	reasonTotal      = "values add up to more than 2^63"
 	reasonUnbalanced = "sums do not add up to the total"
 	reasonDuplicate  = "same bytes as another profile"
+	reasonDisputed   = "same bytes as another profile, of which the list says something else"
 	reasonBug        = "a bug of profdiff"
 )
 

@@ -70,23 +70,23 @@ func (s *Stored) text(t string) string {
 	return kept
 }
 
-// has reports whether the store has a profile with the bytes of a file, and says of it what the list says. What cannot be read
-// here is left to the worker, who says why.
-func (s *Stored) has(release string, p *Profile) bool {
+// has reports whether the store has a profile with the bytes of a file, and whether it says of it what the list says. What cannot
+// be read here is left to the worker, who says why.
+func (s *Stored) has(release string, p *Profile) (has, agrees bool) {
 	if len(s.profiles) == 0 {
-		return false
+		return false, false
 	}
 	id := fileID(p.Path)
 	row, ok := s.profiles[storedKey{id, release}]
 	if !ok {
-		return false
+		return false, false
 	}
 	device := p.Device
 	if device == "" {
 		device = unknownDevice(id)
 	}
 	said := func(listed, has string) bool { return listed == "" || valid(listed) == has }
-	return device == row.device && said(p.Model, row.model) && said(p.ABI, row.abi) && said(p.OSBuild, row.build) &&
+	return true, device == row.device && said(p.Model, row.model) && said(p.ABI, row.abi) && said(p.OSBuild, row.build) &&
 		(p.TimeNS == 0 || p.TimeNS == row.time) && (p.DurationNS == 0 || p.DurationNS == row.duration) && (p.WorkUnits == nil || *p.WorkUnits == row.work)
 }
 

@@ -63,7 +63,7 @@ func (w *Worker) Work(ctx context.Context, spec *Spec) (*store.Receipt, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	b := &builder{
-		dir: w.Dir, bounds: w.bounds, had: make(map[string]bool), open: make(map[store.Partition]*openBatch),
+		dir: w.Dir, bounds: w.bounds, had: make(map[string]uint64), open: make(map[store.Partition]*openBatch),
 		receipt: &store.Receipt{Spec: spec.ID, Release: spec.Release, Batches: []string{}, Weights: make(map[string]int64), Rows: make(map[string]int64)},
 	}
 	for i, result := range w.read(ctx, spec, mapping) {
@@ -235,7 +235,7 @@ type builder struct {
 	dir     string
 	bounds  *bounds
 	receipt *store.Receipt
-	had     map[string]bool // ids of profiles
+	had     map[string]uint64 // what is said of profiles, by id
 	open    map[store.Partition]*openBatch
 	rows    int
 	frames  int
@@ -251,8 +251,14 @@ type openBatch struct {
 // add adds what became of a profile.
 func (b *builder) add(p *Profile, r result) error {
 	b.receipt.Profiles.In++
-	if r.err == nil && b.had[r.rows.Profiles[0].ProfileID] {
-		r.err = refuse(reasonDuplicate, "it is profile %s", r.rows.Profiles[0].ProfileID)
+	if r.err == nil {
+		row := &r.rows.Profiles[0]
+		switch said, ok := b.had[row.ProfileID]; {
+		case ok && said == store.Said(row):
+			r.err = refuse(reasonDuplicate, "it is profile %s", row.ProfileID)
+		case ok:
+			r.err = refuse(reasonDisputed, "it is profile %s, and counts as the first of both in the order of devices says", row.ProfileID)
+		}
 	}
 	if r.err != nil {
 		why, ok := errors.AsType[*refusal](r.err)
@@ -269,7 +275,7 @@ func (b *builder) add(p *Profile, r result) error {
 			return err
 		}
 	}
-	b.had[rows.Profiles[0].ProfileID] = true
+	b.had[rows.Profiles[0].ProfileID] = store.Said(&rows.Profiles[0])
 	b.account(rows)
 	part := store.PartitionOf(&rows.Profiles[0])
 	o := b.open[part]

@@ -19,6 +19,8 @@ type Answer struct {
 	Categories []Row
 	// Names are the functions of the store, by id.
 	Names map[int64]fleet.Function
+	// Disputed are profiles of both releases of which batches say different things, nil if there are none.
+	Disputed *store.Disputed
 	// Engine is what computed the rows.
 	Engine string
 }
@@ -174,6 +176,9 @@ func prepare(s *store.Store, q Question) (*Answer, error) {
 		return nil, err
 	}
 	a := &Answer{Population: p, Names: make(map[int64]fleet.Function), Engine: itself}
+	if a.Disputed, err = s.Disputed(store.Selection{Releases: []string{q.Before, q.After}}); err != nil {
+		return nil, err
+	}
 	for f, err := range s.Functions() {
 		if err != nil {
 			return nil, err

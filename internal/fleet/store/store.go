@@ -17,7 +17,8 @@
 //     The same bytes in two releases count in both: whoever lists them there says so, as for a release that is compared with
 //     itself, and neither is to lose what the other has. They are counted, as they say nothing of how the releases differ
 //     ([Summary.Shared]). In one release they count once, whatever device they are said to be of: two
-//     devices do not record the same bytes, so that one recording would count as two that agree.
+//     devices do not record the same bytes, so that one recording would count as two that agree. Where batches do not agree on what
+//     is known of it, that is counted, too ([Store.Disputed]).
 //
 //  4. Functions and stacks have ids that are hashes of what they are: rows of an id are all the same, and a store in
 //     which they are not is refused.

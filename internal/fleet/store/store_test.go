@@ -207,6 +207,62 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestDisputed has the same bytes in several batches of a release: where these say different things of them, that is counted and told.
+func TestDisputed(t *testing.T) {
+	dir := t.TempDir()
+	disputed := func() *Disputed {
+		t.Helper()
+		d, err := open(t, dir).Disputed(Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	put(t, dir, sampled("1", 1, "a", "b"))
+	put(t, dir, sampled("1", 1, "x", "a", "b")) // weighs otherwise, and is said to be of the same device
+	other := sampled("2", 1, "a", "b")
+	for i := range other.Profiles {
+		other.Profiles[i].DeviceModel = "tablet"
+	}
+	put(t, dir, other)
+	if d := disputed(); d == nil || d.Profiles != 2 || d.What != "work_units" {
+		t.Errorf("work is disputed, and the store says %+v", d)
+	}
+	dir = t.TempDir()
+	ids := []string{put(t, dir, sampled("1", 1, "a", "b"))}
+	put(t, dir, other)
+	if d := disputed(); d != nil {
+		t.Errorf("two releases may say different things, and are told %v", d)
+	}
+	other = sampled("1", 1, "a", "b", "c")
+	for i := range other.Profiles {
+		other.Profiles[i].DeviceModel = "tablet"
+	}
+	ids = append(ids, put(t, dir, other))
+	models := []string{"phone", "tablet"}
+	if ids[0] > ids[1] {
+		slices.Reverse(ids)
+		slices.Reverse(models)
+	}
+	in := func(id string) string { return "profiles/release=1/day=2026-11-01/b-" + id + ".parquet" }
+	want := &Disputed{Profiles: 2, What: "device_model", Counts: models[0], CountsIn: in(ids[0]), Otherwise: models[1], OtherwiseIn: in(ids[1])}
+	if diff := cmp.Diff(want, disputed()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if d, err := open(t, dir).Disputed(Selection{Releases: []string{"2"}}); d != nil || err != nil {
+		t.Errorf("release 2 has no such profile, and is told %v, %v", d, err)
+	}
+	// What a newer version reads otherwise is not disputed: it is better known.
+	newer := sampled("1", 1, "a", "b", "c")
+	for i := range newer.Profiles {
+		newer.Profiles[i].DecoderVersion++
+	}
+	put(t, dir, newer)
+	if d := disputed(); d != nil {
+		t.Errorf("a newer version read all, and is told %v", d)
+	}
+}
+
 // TestVersions has a profile in batches of two decoders: the higher one counts.
 func TestVersions(t *testing.T) {
 	for _, decoder := range []int32{0, 9} {

@@ -27,6 +27,8 @@ type Summary struct {
 	Hidden int64 `json:"hidden"`
 	// Shared are profiles that count in more than one release, as these have the same bytes.
 	Shared int64 `json:"shared"`
+	// Disputed are those of which batches say different things, nil if there are none.
+	Disputed *Disputed `json:"disputed,omitempty"`
 	// Orphans are batches of which there are facts and no ledger: their workers have not ended, or died.
 	Orphans int `json:"orphans"`
 
@@ -83,6 +85,10 @@ func (s *Store) Summary() (*Summary, error) {
 		if err := s.summarize(sum, i); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if sum.Disputed, err = s.Disputed(Selection{}); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(sum.Models, func(a, b ModelSummary) int { return strings.Compare(a.Model, b.Model) })
 	if err := s.measure(sum); err != nil {

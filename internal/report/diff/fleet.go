@@ -181,6 +181,9 @@ func (f *Fleet) warnings(c *query.Comparison) []string {
 	if c.Same > 0 {
 		list = append(list, fmt.Sprintf("%s %s the same bytes in both releases: unless that is meant, these look more alike than they are", text.Count(c.Same), text.Plural(int(c.Same), "profile has", "profiles have")))
 	}
+	if c.Disputed != nil {
+		list = append(list, c.Disputed.String())
+	}
 	if f.Both > 0 {
 		list = append(list, fmt.Sprintf("%s devices are in both releases and count as two each: intervals are too wide rather than too narrow", text.Count(f.Both)))
 	}

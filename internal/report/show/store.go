@@ -146,6 +146,9 @@ func writeDropped(w io.Writer, d *Store) error {
 	if d.Hidden > 0 {
 		fmt.Fprintf(w, "%s %s in several batches, and %s once\n", text.Count(d.Hidden), text.Plural(int(d.Hidden), "row of a profile is", "rows of profiles are"), text.Plural(int(d.Hidden), "counts", "count"))
 	}
+	if d.Disputed != nil {
+		fmt.Fprintln(w, d.Disputed)
+	}
 	if d.Orphans > 0 {
 		fmt.Fprintf(w, "%d %s whose worker has not ended, or died, and that nobody counts\n", d.Orphans, text.Plural(d.Orphans, "batch", "batches"))
 	}
