@@ -131,6 +131,42 @@ func (s *Stacks) sum(node int32, event, side int) *float64 {
 	return &s.sums[2*(int(node)*s.events+event)+side]
 }
 
+// Fold adds up what base and head spent in one event by the names of frames.
+func (s *Stacks) Fold(event int) *run.Folding[[2]float64] {
+	f := run.NewFolding[[2]float64]()
+	names := make([]int32, len(s.Frames))
+	for i := range names {
+		names[i] = f.Name(s.Frames[i].Name)
+	}
+	pathOf := make([]int32, s.nodes.Len())
+	for node := int32(1); int(node) < len(pathOf); node++ { // callers precede
+		pathOf[node] = f.Path(pathOf[s.nodes.Parent(node)], names[s.nodes.Last(node)])
+	}
+	for node, used := range s.used {
+		if used {
+			sum := f.Sum(pathOf[node])
+			sum[0] += *s.sum(int32(node), event, 0)
+			sum[1] += *s.sum(int32(node), event, 1)
+		}
+	}
+	return f
+}
+
+// CheckFrames returns an error if the stacks are so deep that nothing can be done with a file that lists the frames of
+// each on both sides, see [run.CheckFrames].
+func (s *Stacks) CheckFrames() error {
+	var frames, stacks int64
+	depths := make([]int64, s.nodes.Len())
+	for node := 1; node < len(depths); node++ {
+		depths[node] = depths[s.nodes.Parent(int32(node))] + 1
+		if s.used[node] {
+			stacks += 2
+			frames += 2 * depths[node]
+		}
+	}
+	return run.CheckFrames(frames, stacks)
+}
+
 // All yields the stacks in the order of their frames: a stack comes before those of
 // its callees, and these follow without others between them. A Stack is valid until
 // the next one.

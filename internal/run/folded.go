@@ -8,45 +8,57 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // EscapeFrame writes the name of a function as a frame of a folded stack: `;`, `\`, TAB and line
-// ends are `\;`, `\\`, `\t`, `\n` and `\r`, other control characters `\x1b`.
+// ends are `\;`, `\\`, `\t`, `\n` and `\r`; the bytes of other control characters, and of what is not seen
+// or reorders what is around it, are `\x1b`.
 func EscapeFrame(name string) string {
 	if !strings.ContainsFunc(name, special) {
 		return name
 	}
 	var b strings.Builder
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c == ';' || c == '\\':
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRuneInString(name[i:])
+		switch {
+		case r == ';' || r == '\\':
 			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c == '\t':
+			b.WriteRune(r)
+		case r == '\t':
 			b.WriteString(`\t`)
-		case c == '\n':
+		case r == '\n':
 			b.WriteString(`\n`)
-		case c == '\r':
+		case r == '\r':
 			b.WriteString(`\r`)
-		case special(rune(c)):
-			fmt.Fprintf(&b, `\x%02x`, c)
+		case special(r):
+			for _, c := range []byte(name[i : i+n]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
 		default:
-			b.WriteByte(c)
+			b.WriteString(name[i : i+n])
 		}
+		i += n
 	}
 	return b.String()
 }
 
 // special reports whether a character is written another way in a frame.
-func special(r rune) bool { return r < ' ' || r == 0x7f || r == ';' || r == '\\' }
+func special(r rune) bool {
+	if r >= ' ' && r < 0x7f {
+		return r == ';' || r == '\\'
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
 
 // Folded sums the samples of one event by the names of their frames: keys are
 // frame;frame;…;leaf, root first, inlined functions as frames of their own, with
 // `;`, `\` and TAB within a name written `\;`, `\\` and `\t`.
 func (r *Run) Folded(event int) map[string]FoldedSum {
 	sums := make(map[string]FoldedSum)
-	r.fold(event).each(func(stack []byte, sum FoldedSum) bool {
-		sums[string(stack)] = sum
+	r.fold(event).Each(func(stack []byte, sum *FoldedSum) bool {
+		sums[string(stack)] = *sum
 		return true
 	})
 	return sums
@@ -64,13 +76,12 @@ const mostFolded = 4 << 30
 // Lines are sorted. More than 4 GiB are an error, and nothing is written.
 func (r *Run) WriteFolded(w io.Writer, event int, counts bool) error {
 	f := r.fold(event)
-	if n := f.bytes(); n > mostFolded {
-		return fmt.Errorf("folded stacks would take %.1f GB, as each line has all frames of its stack, and at most %.1f GB are written: choose samples, as by --focus and --thread",
-			float64(n)/1e9, mostFolded/1e9)
+	if err := f.Check(); err != nil {
+		return err
 	}
 	out := bufio.NewWriter(w)
 	var err error
-	f.each(func(line []byte, sum FoldedSum) bool {
+	f.Each(func(line []byte, sum *FoldedSum) bool {
 		n := sum.Weight
 		if counts {
 			n = sum.Count
@@ -85,17 +96,8 @@ func (r *Run) WriteFolded(w io.Writer, event int, counts bool) error {
 	return out.Flush()
 }
 
-// A folding is the samples of one event as a tree of names.
-type folding struct {
-	names []string  // of frames, escaped
-	paths *Prefixes // of indices in names
-	sizes []int64   // by path: of its text, in bytes
-	has   []bool    // by path: samples end there
-	sums  []FoldedSum
-}
-
 // fold adds up the samples of one event by names.
-func (r *Run) fold(event int) *folding {
+func (r *Run) fold(event int) *Folding[FoldedSum] {
 	used := make([]bool, r.Stacks.Len())
 	for i := range r.Samples {
 		if s := &r.Samples[i]; int(s.Event) == event {
@@ -107,23 +109,8 @@ func (r *Run) fold(event int) *folding {
 			used[r.Stacks.Parent(id)] = true
 		}
 	}
-	f := &folding{paths: NewPrefixes()}
+	f := NewFolding[FoldedSum]()
 	nameOf := make([]int32, len(r.Functions)) // + 1
-	numbers := make(map[string]int32)
-	name := func(function uint32) int32 {
-		n := &nameOf[function]
-		if *n == 0 {
-			text := EscapeFrame(r.Functions[function].Name)
-			known, ok := numbers[text]
-			if !ok {
-				f.names = append(f.names, text)
-				known = int32(len(f.names))
-				numbers[text] = known
-			}
-			*n = known
-		}
-		return *n - 1
-	}
 	pathOf := make([]int32, len(used))
 	for id := StackID(1); int(id) < len(used); id++ {
 		if !used[id] {
@@ -131,50 +118,99 @@ func (r *Run) fold(event int) *folding {
 		}
 		path := pathOf[r.Stacks.Parent(id)]
 		for _, line := range slices.Backward(r.Locations[r.Stacks.Location(id)].Lines) {
-			path = f.paths.Of(path, name(line.Function))
+			name := &nameOf[line.Function]
+			if *name == 0 {
+				*name = f.Name(r.Functions[line.Function].Name) + 1
+			}
+			path = f.Path(path, *name-1)
 		}
 		pathOf[id] = path
 	}
-	n := f.paths.Len()
-	f.sizes, f.has, f.sums = make([]int64, n), make([]bool, n), make([]FoldedSum, n)
-	for path := int32(1); int(path) < n; path++ {
-		f.sizes[path] = f.start(path) + int64(len(f.names[f.paths.Last(path)]))
-	}
 	for i := range r.Samples {
 		if s := &r.Samples[i]; int(s.Event) == event {
-			path := pathOf[s.Stack]
-			if f.sizes[path] == 0 {
-				path = 0 // one function without a name reads as no stack does
-			}
-			f.has[path] = true
-			f.sums[path].Weight += s.Weight
-			f.sums[path].Count += s.Count
+			sum := f.Sum(pathOf[s.Stack])
+			sum.Weight += s.Weight
+			sum.Count += s.Count
 		}
 	}
 	return f
 }
 
+// A Folding adds up what was spent in stacks by the text of their folded form, as a tree of names: each name, and what
+// stacks have in common, is there once. S is a sum.
+type Folding[S any] struct {
+	numbers map[string]int32 // of names
+	names   []string         // of frames, escaped
+	paths   *Prefixes        // of indices in names
+	sizes   []int64          // by path: of its text, in bytes
+	has     []bool           // by path: something was spent there
+	sums    []S
+}
+
+// NewFolding has the stack without frames.
+func NewFolding[S any]() *Folding[S] {
+	return &Folding[S]{numbers: make(map[string]int32), paths: NewPrefixes(), sizes: make([]int64, 1)}
+}
+
+// Name is the number of a function's name, which is escaped as a frame.
+func (f *Folding[S]) Name(function string) int32 {
+	text := EscapeFrame(function)
+	n, ok := f.numbers[text]
+	if !ok {
+		n = int32(len(f.names))
+		f.names = append(f.names, text)
+		f.numbers[text] = n
+	}
+	return n
+}
+
+// Path is the number of a stack with one more frame, of a name by its number. The stack without frames is 0.
+func (f *Folding[S]) Path(caller, name int32) int32 {
+	path := f.paths.Of(caller, name)
+	if int(path) == len(f.sizes) {
+		f.sizes = append(room(f.sizes), f.start(path)+int64(len(f.names[name])))
+	}
+	return path
+}
+
+// Sum is what was spent in a stack. There are no more calls of Path after the first one of it.
+func (f *Folding[S]) Sum(path int32) *S {
+	if f.sums == nil {
+		f.has, f.sums = make([]bool, f.paths.Len()), make([]S, f.paths.Len())
+	}
+	if f.sizes[path] == 0 {
+		path = 0 // one function without a name reads as no stack does
+	}
+	f.has[path] = true
+	return &f.sums[path]
+}
+
+// Check returns an error if all lines together are more than can be written.
+func (f *Folding[S]) Check() error {
+	var n int64
+	for path, has := range f.has {
+		if has {
+			n += f.sizes[path]
+		}
+	}
+	if n <= mostFolded {
+		return nil
+	}
+	return fmt.Errorf("folded stacks would take %.1f GB, as each line has all frames of its stack, and at most %.1f GB are written: choose samples, as by --focus and --thread",
+		float64(n)/1e9, mostFolded/1e9)
+}
+
 // start is where the last name of a path starts in its text.
-func (f *folding) start(path int32) int64 {
+func (f *Folding[S]) start(path int32) int64 {
 	if prefix := f.paths.Parent(path); prefix != 0 {
 		return f.sizes[prefix] + 1
 	}
 	return 0
 }
 
-// bytes is how large all lines are, but for their numbers.
-func (f *folding) bytes() (n int64) {
-	for path, size := range f.sizes {
-		if f.has[path] {
-			n += size
-		}
-	}
-	return n
-}
-
-// each yields the stacks in the order of their text, which yield may append to.
-func (f *folding) each(yield func(stack []byte, sum FoldedSum) bool) {
-	if f.has[0] && !yield(nil, f.sums[0]) {
+// Each yields the stacks in which something was spent in the order of their text, which yield may append to.
+func (f *Folding[S]) Each(yield func(stack []byte, sum *S) bool) {
+	if f.sums == nil || f.has[0] && !yield(nil, &f.sums[0]) {
 		return
 	}
 	first, next := f.order()
@@ -187,7 +223,7 @@ func (f *folding) each(yield func(stack []byte, sum FoldedSum) bool) {
 			at = first[path]
 			continue
 		}
-		if !yield(text, f.sums[path]) {
+		if !yield(text, &f.sums[path]) {
 			return
 		}
 		for next[at] == 0 {
@@ -202,7 +238,7 @@ func (f *folding) each(yield func(stack []byte, sum FoldedSum) bool) {
 
 // order lists what follows each path, in the order of text: the paths one longer that end (twice their number), and
 // those that go on behind a semicolon (that and 1). The first of each path, and the next of each.
-func (f *folding) order() (first, next []int32) {
+func (f *Folding[S]) order() (first, next []int32) {
 	n := f.paths.Len()
 	goesOn := make([]bool, n)
 	of := make([][]int32, len(f.names)) // paths by their last name

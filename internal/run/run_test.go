@@ -400,6 +400,7 @@ func TestEscapeFrame(t *testing.T) {
 		"a;b\\c":              `a\;b\\c`,
 		"a\tb\nc\rd":          `a\tb\nc\rd`,
 		"\x1b[31m\x7f\x00µ":   `\x1b[31m\x7f\x00µ`,
+		"a\u202eb\u0085\xffä": `a\xe2\x80\xaeb\xc2\x85` + "\xffä",
 	} {
 		if got := EscapeFrame(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)

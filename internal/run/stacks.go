@@ -86,8 +86,7 @@ func (s *Stacks) Append(buf []uint32, id StackID) []uint32 {
 // times fewer are usual.
 const mostWrittenFrames = 1 << 28
 
-// CheckFrames returns an error if the stacks of samples are so deep that nothing can be done with a file that lists the
-// frames of each, as pprof's do: a small recording may have many stacks of which each calls the one before.
+// CheckFrames is [CheckFrames] of the samples.
 func (r *Run) CheckFrames() error {
 	depths := make([]uint32, r.Stacks.Len())
 	for id := 1; id < len(depths); id++ { // callers precede
@@ -97,11 +96,18 @@ func (r *Run) CheckFrames() error {
 	for i := range r.Samples {
 		n += int64(depths[r.Samples[i].Stack])
 	}
-	if n <= mostWrittenFrames {
+	return CheckFrames(n, int64(len(r.Samples)))
+}
+
+// CheckFrames returns an error if stacks are so deep that nothing can be done with a file that lists the
+// frames of each, as pprof's do: a small recording may have many stacks of which each calls the one before.
+// frames is how many they have together.
+func CheckFrames(frames, stacks int64) error {
+	if frames <= mostWrittenFrames {
 		return nil
 	}
 	return fmt.Errorf("each sample lists the frames of its stack, which would be %d frames for %d stacks, and at most %d are written: choose samples, as by --focus and --thread",
-		n, len(r.Samples), mostWrittenFrames)
+		frames, stacks, mostWrittenFrames)
 }
 
 // firstChild returns the first callee that was added to a stack, if it was added

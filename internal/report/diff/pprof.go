@@ -28,6 +28,9 @@ import (
 // next: a value is off by less than one, and so is the sum of a side over everything in
 // and below one call path; the sum over all stacks is the exact one rounded.
 func WritePprof(w io.Writer, c *Document) error {
+	if err := c.Stacks.CheckFrames(); err != nil {
+		return err
+	}
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
 		return err
