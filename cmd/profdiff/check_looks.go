@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
+	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 )
 
@@ -74,9 +74,7 @@ func (f *lookFlags) note(std *stdio, o *budget.Outcome, check *checkFlags) error
 		return nil
 	}
 	return std.writeOutput(f.file, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(f.notes.Add(o, check.hash, f.inputs))
+		return text.WriteJSON(w, f.notes.Add(o, check.hash, f.inputs))
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
 	"profdiff/internal/report/check"
+	"profdiff/internal/report/text"
 )
 
 // outFormats are the formats of check.
@@ -106,19 +107,18 @@ func (s *stdio) updateHistory(name string, o *budget.Outcome) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(o.Remember(past))
+	open, err := endsOpen(name)
 	if err != nil {
 		return err
 	}
-	text = append(text, '\n')
-	if open, err := endsOpen(name); err != nil {
-		return err
-	} else if open {
-		text = append([]byte{'\n'}, text...)
-	}
+	line := o.Remember(past)
 	return s.outputs.Append(name, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
+		if open {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		return text.WriteJSONLine(w, line)
 	})
 }
 

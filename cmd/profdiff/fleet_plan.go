@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -31,8 +30,7 @@ times, of one day. The same list gives the same lines. No profile is opened, but
 from where they ended.`,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			return std.writeOutput(output, func(w io.Writer) error {
-				e := json.NewEncoder(w)
-				left, err := f.plan(cmd, std, inputs, stored, func(s *batch.Spec) error { return e.Encode(s) })
+				left, err := f.plan(cmd, std, inputs, stored, func(s *batch.Spec) error { return text.WriteJSONLine(w, s) })
 				if err == nil && left.In > 0 {
 					std.note(fmt.Sprintf("%s: has %s of the profiles already, which are in no batch", stored, text.Count(left.In)))
 				}

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/fleet/batch"
 	"profdiff/internal/fleet/store"
+	"profdiff/internal/report/text"
 )
 
 func newFleetWorkerCmd(std *stdio) *cobra.Command {
@@ -31,7 +30,6 @@ frames of these. In a receipt, in = out + dropped, of profiles and of samples.`,
 			if err != nil {
 				return err
 			}
-			e := json.NewEncoder(std.out)
 			return batch.Specs(std.in, func(s *batch.Spec) error {
 				r, err := w.Work(cmd.Context(), s)
 				if err == nil {
@@ -40,7 +38,7 @@ frames of these. In a receipt, in = out + dropped, of profiles and of samples.`,
 				if err != nil {
 					return err
 				}
-				return standardOutput(e.Encode(r))
+				return standardOutput(text.WriteJSONLine(std.out, r))
 			})
 		},
 	}

@@ -2,17 +2,59 @@ package text
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
-// WriteJSON writes a document as indented JSON.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+// WriteJSON writes a document as indented JSON. In its texts what is not seen is escaped: whoever looks at
+// the file does not see another order than a program reads.
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
+
+// WriteJSONLine is [WriteJSON] without indents, as a line.
+func WriteJSONLine(w io.Writer, v any) error { return writeJSON(w, v, "") }
+
+func writeJSON(w io.Writer, v any, indent string) error {
+	e := json.NewEncoder(visibleJSON{w})
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	return e.Encode(v)
+}
+
+// visibleJSON passes JSON on, in which a character that is not ASCII can only be in a text, and there means the
+// same as its escape. Each call of Write is for whole characters.
+type visibleJSON struct{ w io.Writer }
+
+func (j visibleJSON) Write(p []byte) (int, error) {
+	var out []byte
+	done := 0
+	for i := 0; i < len(p); {
+		if p[i] < 0x7f {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(p[i:])
+		if !visible(r) && r != utf8.RuneError {
+			out = append(out, p[done:i]...)
+			if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+				out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+			} else {
+				out = fmt.Appendf(out, `\u%04x`, r)
+			}
+			done = i + n
+		}
+		i += n
+	}
+	if done == 0 {
+		return j.w.Write(p)
+	}
+	if _, err := j.w.Write(append(out, p[done:]...)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Significant rounds to eight digits: more of a p-value are not computed alike on all
