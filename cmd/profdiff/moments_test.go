@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,13 +53,17 @@ func TestSignalMoments(t *testing.T) {
 			t.Fatalf("%q: %v: %s", args, err, stderr)
 		}
 	}
+	makeCommits(t, filepath.Join(shared, "project"))
 	repository, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	loop := filepath.Join(repository, "mca-cases/absolute-sum")
+	heaps := filepath.Join(repository, "profiles/message-heap/callgrind")
 	for _, test := range []struct {
 		args string
+		// folder is where the command runs, "" for the one with all files.
+		folder string
 		// outputs appear all or none.
 		outputs string
 		// grows is set if what is complete stays: whole batches, whole recordings.
@@ -74,11 +79,16 @@ func TestSignalMoments(t *testing.T) {
 		{args: "show a -o out --html out.html", outputs: "out out.html"},
 		{args: "diff a b -o out --html out.html", outputs: "out out.html"},
 		{args: "check a b --budget budget.yaml --out json=out --out sarif=out2", outputs: "out out2"},
-		{args: "branches " + filepath.Join(repository, "profiles/message-heap/callgrind/before.out") + " -o out", outputs: "out"},
+		{args: "branches " + heaps + "/before.out -o out", outputs: "out"},
+		{args: "branches " + heaps + "/before.out " + heaps + "/after.out -o out --html out.html", outputs: "out out.html"},
+		{args: "check --bisect HEAD~1 --limit 5% --build true --runs 2 --warmup 0 -- true", folder: "project", grows: true},
 		{args: "dump recording -o out", outputs: "out"},
 		{args: "report --from page.html -o out", outputs: "out"},
 		{args: "loops recording -o out", outputs: "out"},
 		{args: "budget init a -o out", outputs: "out"},
+		{args: "budget explain a b --budget budget.yaml -o out", outputs: "out"},
+		{args: "budget tighten a b --budget budget.yaml -o out", outputs: "out"},
+		{args: "budget schema"},
 		{args: "fleet plan --manifest profiles.csv -o out", outputs: "out"},
 		{args: "fleet compare store --engine profdiff -o out --html out.html", outputs: "out out.html"},
 		{args: "fleet show store -o out", outputs: "out"},
@@ -112,7 +122,8 @@ func TestSignalMoments(t *testing.T) {
 					t.Fatal(err)
 				}
 				cmd, stderr := process(t, dir, strings.Fields(test.args)...)
-				cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
+				cmd.Dir = filepath.Join(dir, test.folder)
+				cmd.Env = append(os.Environ(), "TMPDIR="+temporary, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
 				if test.stdin != "" {
 					file, err := os.Open(filepath.Join(dir, test.stdin))
 					if err != nil {
@@ -182,7 +193,34 @@ func measuredValues(runs int, factor float64) []byte {
 	return b.Bytes()
 }
 
-// leftIn are the temporary files in a folder: those in tmp, and hidden ones.
+// makeCommits makes a git repository of two commits.
+func makeCommits(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	git("init", "--quiet")
+	for i := range 2 {
+		if err := os.WriteFile(filepath.Join(dir, "file"), []byte{byte('1' + i), '\n'}, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		git("add", "file")
+		git("commit", "--quiet", "--message", "a change")
+	}
+}
+
+// leftIn are the temporary files in a folder: those in tmp, hidden ones, and of a repository what is checked out
+// elsewhere or locked.
 func leftIn(t *testing.T, dir string) (left []string) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -190,7 +228,9 @@ func leftIn(t *testing.T, dir string) (left []string) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		if strings.HasPrefix(rel, "tmp/") || rel != "." && strings.HasPrefix(d.Name(), ".") && d.Name() != ".build-id" {
+		hidden := rel != "." && strings.HasPrefix(d.Name(), ".") && d.Name() != ".build-id" && rel != "project/.git"
+		locked := strings.HasPrefix(rel, "project/.git/") && (strings.HasSuffix(rel, ".lock") || strings.HasPrefix(rel, "project/.git/worktrees/"))
+		if strings.HasPrefix(rel, "tmp/") || hidden || locked {
 			left = append(left, rel)
 		}
 		return err
