@@ -1,12 +1,13 @@
 package trace
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"sort"
 	"strings"
+
+	"profdiff/internal/interval"
 )
 
 // A During chooses times of a trace.
@@ -78,9 +79,9 @@ type Spans struct {
 	// Count is how many slices, startups or frames there are.
 	Count int64
 
-	all       []Span // that are of no process
-	processes map[ProcessID][]Span
-	threads   map[ThreadID][]Span
+	all       []interval.Interval // that are of no process
+	processes map[ProcessID][]interval.Interval
+	threads   map[ThreadID][]interval.Interval
 }
 
 // Find finds the times that d chooses in a timeline. Slices without an end last until the end of the trace.
@@ -108,23 +109,24 @@ func (t *Timeline) Find(d *During) *Spans {
 	default:
 		list = t.namedSlices(d)
 	}
-	s := &Spans{Count: int64(len(list)), processes: make(map[ProcessID][]Span), threads: make(map[ThreadID][]Span)}
+	s := &Spans{Count: int64(len(list)), processes: make(map[ProcessID][]interval.Interval), threads: make(map[ThreadID][]interval.Interval)}
 	for _, span := range list {
+		when := interval.Interval{Start: span.Start, End: span.End}
 		switch {
 		case d.scope == "thread":
-			s.threads[span.Thread] = append(s.threads[span.Thread], span)
+			s.threads[span.Thread] = append(s.threads[span.Thread], when)
 		case d.scope == "process":
-			s.processes[span.Process] = append(s.processes[span.Process], span)
+			s.processes[span.Process] = append(s.processes[span.Process], when)
 		default:
-			s.all = append(s.all, span)
+			s.all = append(s.all, when)
 		}
 	}
-	s.all = union(s.all)
+	s.all = interval.Union(s.all)
 	for id, list := range s.processes {
-		s.processes[id] = union(list)
+		s.processes[id] = interval.Union(list)
 	}
 	for id, list := range s.threads {
-		s.threads[id] = union(list)
+		s.threads[id] = interval.Union(list)
 	}
 	return s
 }
@@ -156,33 +158,16 @@ func (t *Timeline) namedSlices(d *During) (list []Span) {
 	return list
 }
 
-// union sorts times and joins those that overlap.
-func union(list []Span) []Span {
-	slices.SortFunc(list, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	joined := list[:0]
-	for _, s := range list {
-		if n := len(joined); n > 0 && s.Start <= joined[n-1].End {
-			joined[n-1].End = max(joined[n-1].End, s.End)
-		} else {
-			joined = append(joined, s)
-		}
-	}
-	return joined
-}
-
 // Time is how much is chosen, of whichever processes.
-func (s *Spans) Time() (sum int64) {
-	all := s.all
+func (s *Spans) Time() int64 {
+	all := slices.Clone(s.all)
 	for _, list := range s.processes {
-		all = append(all[:len(all):len(all)], list...)
+		all = append(all, list...)
 	}
 	for _, list := range s.threads {
-		all = append(all[:len(all):len(all)], list...)
+		all = append(all, list...)
 	}
-	for _, span := range union(slices.Clone(all)) {
-		sum += span.End - span.Start
-	}
-	return sum
+	return interval.Length(interval.Union(all))
 }
 
 // Overlap is how much of a time of a thread is chosen: all of it if s is nil.
@@ -200,7 +185,7 @@ func (s *Spans) Cut(thread ThreadID, process ProcessID, start, end int64, piece 
 		piece(start, end, true)
 		return
 	}
-	for _, list := range [][]Span{s.all, s.processes[process], s.threads[thread]} { // one of them has some
+	for _, list := range [][]interval.Interval{s.all, s.processes[process], s.threads[thread]} { // one of them has some
 		i := sort.Search(len(list), func(i int) bool { return list[i].End > start })
 		for ; i < len(list) && list[i].Start < end && start < end; i++ {
 			if list[i].Start > start {
@@ -222,7 +207,7 @@ func (s *Spans) Has(thread ThreadID, process ProcessID, at int64) bool {
 }
 
 // overlap is how much of a time is in times that are sorted and do not overlap.
-func overlap(list []Span, start, end int64) (sum int64) {
+func overlap(list []interval.Interval, start, end int64) (sum int64) {
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > start })
 	for ; i < len(list) && list[i].Start < end; i++ {
 		sum += min(end, list[i].End) - max(start, list[i].Start)

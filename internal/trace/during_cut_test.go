@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"profdiff/internal/interval"
 )
 
 // TestCut checks that a time is cut where chosen times begin and end, and that nothing of it gets lost.
 func TestCut(t *testing.T) {
-	spans := &Spans{processes: map[ProcessID][]Span{1: {{Start: 10, End: 20}, {Start: 30, End: 40}}}}
+	spans := &Spans{processes: map[ProcessID][]interval.Interval{1: {{Start: 10, End: 20}, {Start: 30, End: 40}}}}
 	for _, c := range []struct {
 		spans      *Spans
 		process    ProcessID

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/interval"
 	"profdiff/internal/run"
 )
 
@@ -137,7 +138,7 @@ func locked(w *run.Wait) bool { return w.Kind != run.OffCPU && !w.Filtered }
 // all sums up the waits for locks.
 func (b *builder) all() {
 	dumps := make(map[int64]bool)
-	byHolder := make(map[run.ThreadID][]span)
+	byHolder := make(map[run.ThreadID][]interval.Interval)
 	waiters := make(parties)
 	for i := range b.r.Waits {
 		w := &b.r.Waits[i]
@@ -156,37 +157,14 @@ func (b *builder) all() {
 			b.report.Main.add(w)
 		}
 		if w.Kind == run.Contended {
-			byHolder[w.Owner] = append(byHolder[w.Owner], span{w.Start, w.End})
+			byHolder[w.Owner] = append(byHolder[w.Owner], interval.Interval{Start: w.Start, End: w.End})
 		}
 	}
 	b.report.Dumps = len(dumps)
 	b.report.Waiters, b.report.WaiterCount = waiters.sorted(), len(waiters)
-	for _, spans := range byHolder {
-		b.report.HeldNS += union(spans)
+	for _, times := range byHolder {
+		b.report.HeldNS += interval.Length(interval.Union(times))
 	}
-}
-
-type span struct{ start, end int64 }
-
-// merged are the times in at least one of the spans, which it sorts.
-func merged(spans []span) (list []span) {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	for _, s := range spans {
-		if n := len(list); n > 0 && s.start <= list[n-1].end {
-			list[n-1].end = max(list[n-1].end, s.end)
-		} else {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// union is the time in at least one of the spans, which it sorts.
-func union(spans []span) (total int64) {
-	for _, s := range merged(spans) {
-		total += s.end - s.start
-	}
-	return total
 }
 
 // A lockSite is a row of the list of locks while it is summed up.
@@ -194,7 +172,7 @@ type lockSite struct {
 	Lock
 	names            map[string]bool
 	waiters, holders parties
-	spans            map[run.ThreadID][]span
+	times            map[run.ThreadID][]interval.Interval
 }
 
 // locks sums up waits for locks by where they were held and wanted.
@@ -223,7 +201,7 @@ func (b *builder) locks() {
 		}
 		site := sites[k]
 		if site == nil {
-			site = &lockSite{Lock: Lock{Held: k.held, Blocked: k.blocked}, names: make(map[string]bool), waiters: make(parties), holders: make(parties), spans: make(map[run.ThreadID][]span)}
+			site = &lockSite{Lock: Lock{Held: k.held, Blocked: k.blocked}, names: make(map[string]bool), waiters: make(parties), holders: make(parties), times: make(map[run.ThreadID][]interval.Interval)}
 			sites[k] = site
 			order = append(order, site)
 		}
@@ -237,7 +215,7 @@ func (b *builder) locks() {
 			site.holders.add(b, w.Owner, w)
 		}
 		if w.Kind == run.Contended {
-			site.spans[w.Owner] = append(site.spans[w.Owner], span{w.Start, w.End})
+			site.times[w.Owner] = append(site.times[w.Owner], interval.Interval{Start: w.Start, End: w.End})
 		}
 	}
 	for _, site := range order {
@@ -246,8 +224,8 @@ func (b *builder) locks() {
 				site.Lock.Lock = name
 			}
 		}
-		for _, spans := range site.spans {
-			site.HeldNS += union(spans)
+		for _, times := range site.times {
+			site.HeldNS += interval.Length(interval.Union(times))
 		}
 		site.Waiters, site.Holders = site.waiters.sorted(), site.holders.sorted()
 		site.WaiterCount, site.HolderCount = len(site.waiters), len(site.holders)

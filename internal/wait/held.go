@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"profdiff/internal/interval"
 	"profdiff/internal/run"
 )
 
@@ -21,12 +22,12 @@ type heldRegion struct {
 	Region
 	rule   int // -1 for locks that the input tells
 	stacks map[threadStack]bool
-	waits  map[int32]bool   // of the holder
-	while  map[int32]bool   // of these, those while someone waited
-	known  map[int32][]span // of locks that the input tells: the parts of these in which someone waited
-	dumps  map[int64]bool   // in which the thread had it while someone waited
-	direct map[int32]int64  // how long others waited meanwhile, by their waits
-	behind map[int32]int64  // and others behind those
+	waits  map[int32]bool                // of the holder
+	while  map[int32]bool                // of these, those while someone waited
+	known  map[int32][]interval.Interval // of locks that the input tells: the parts of these in which someone waited
+	dumps  map[int64]bool                // in which the thread had it while someone waited
+	direct map[int32]int64               // how long others waited meanwhile, by their waits
+	behind map[int32]int64               // and others behind those
 }
 
 type threadStack struct {
@@ -86,7 +87,7 @@ func (h *heldList) addEdge(e *Edge) {
 		x.while[held] = true
 		w := &h.r.Waits[held]
 		from, to := max(e.Start, w.Start), min(e.End, w.End)
-		x.known[held] = append(x.known[held], span{from, to})
+		x.known[held] = append(x.known[held], interval.Interval{Start: from, End: to})
 		x.direct[int32(e.Wait)] += to - from
 		h.walk(x, e.Holder, e.Waiter, from, to, 0)
 	}
@@ -157,7 +158,7 @@ func (h *heldList) row(rule int, lock string, thread run.ThreadID, place *Place)
 	if x == nil {
 		x = &heldRegion{
 			Region: Region{Rule: name, Region: region, Thread: h.b.threads[thread], Place: k.place}, rule: rule,
-			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool), dumps: make(map[int64]bool), known: make(map[int32][]span),
+			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool), dumps: make(map[int64]bool), known: make(map[int32][]interval.Interval),
 			direct: make(map[int32]int64), behind: make(map[int32]int64),
 		}
 		h.rows[k] = x
@@ -236,9 +237,10 @@ func (x *heldRegion) within(sum *Sum, w *run.Wait, i int32) {
 		sum.add(w)
 		return
 	}
-	for _, s := range merged(x.known[i]) {
+	x.known[i] = interval.Union(x.known[i])
+	for _, s := range x.known[i] {
 		part := *w
-		part.Start, part.End, part.Clipped = s.start, s.end, w.Clipped && s.end == w.End
+		part.Start, part.End, part.Clipped = s.Start, s.End, w.Clipped && s.End == w.End
 		sum.add(&part)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"profdiff/internal/interval"
 	"profdiff/internal/run"
 )
 
@@ -116,11 +117,11 @@ type times struct {
 	*regions
 	threads map[int64][]run.ThreadID
 	all     []run.ThreadID
-	spans   map[int64]span
+	spans   map[int64]interval.Interval
 }
 
 func (s *regions) newTimes() *times {
-	t := &times{regions: s, threads: make(map[int64][]run.ThreadID), spans: make(map[int64]span)}
+	t := &times{regions: s, threads: make(map[int64][]run.ThreadID), spans: make(map[int64]interval.Interval)}
 	for id, list := range s.blocked {
 		if len(list) == 0 {
 			continue
@@ -130,9 +131,9 @@ func (s *regions) newTimes() *times {
 		t.all = append(t.all, run.ThreadID(id))
 		first, last := s.r.Waits[list[0]].Start, s.r.Waits[list[len(list)-1]].End
 		if known, ok := t.spans[pid]; ok {
-			first, last = min(first, known.start), max(last, known.end)
+			first, last = min(first, known.Start), max(last, known.End)
 		}
-		t.spans[pid] = span{first, last}
+		t.spans[pid] = interval.Interval{Start: first, End: last}
 	}
 	return t
 }
@@ -330,8 +331,8 @@ func (t *times) scoreAt(c *candidate, waits []int32, share float64, counts []flo
 		pid := t.r.Threads[w.Thread].PID
 		ends, span := c.ends[pid], t.spans[pid]
 		end := w.End
-		if length := span.end - span.start; length > 0 {
-			end = span.start + (end-span.start+int64(share*float64(length)))%(length+1)
+		if length := span.End - span.Start; length > 0 {
+			end = span.Start + (end-span.Start+int64(share*float64(length)))%(length+1)
 		}
 		j := sort.Search(len(ends), func(j int) bool { return ends[j] > end })
 		if j == 0 {
