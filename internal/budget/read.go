@@ -46,12 +46,20 @@ func parse(name string, data []byte) (*File, error) {
 	if err := d.value("", root, reflect.ValueOf(f).Elem()); err != nil {
 		return nil, err
 	}
+	if d.signless != nil {
+		return nil, d.signless()
+	}
 	return f, nil
 }
 
 // A decoder fills in Go values, which have the form of the file, and keeps where in the
 // file each was.
-type decoder struct{ at map[string]yaml.Position }
+type decoder struct {
+	at     map[string]yaml.Position
+	budget *Budget // that is being read
+	// signless is what to say of the first change of a budget without a sign, when all of it is known.
+	signless func() error
+}
 
 func (d *decoder) value(path string, n *yaml.Node, to reflect.Value) error {
 	if _, ok := d.at[path]; !ok {
@@ -84,6 +92,10 @@ func (d *decoder) mapping(path string, n *yaml.Node, to reflect.Value) error {
 	}
 	if p := to.FieldByName("Position"); p.IsValid() {
 		p.Set(reflect.ValueOf(n.Position))
+	}
+	if b, ok := to.Addr().Interface().(*Budget); ok {
+		d.budget = b
+		defer func() { d.budget = nil }()
 	}
 	seen := make(map[string]yaml.Position)
 	for _, entry := range n.Entries {
@@ -146,7 +158,15 @@ func (d *decoder) word(path string, n *yaml.Node, to reflect.Value) error {
 	text := n.Text
 	fail := func(err error) error { return yaml.Errorf(n.Position, "%s%w", yaml.Prefix(path), err) }
 	if s, ok := to.Addr().Interface().(scalar); ok {
-		if err := s.parse(text); err != nil {
+		err := s.parse(text)
+		if e, ok := errors.AsType[*signlessError](err); ok && d.budget != nil {
+			// Keys that follow say which sign was meant.
+			if e.of = d.budget; d.signless == nil {
+				d.signless = func() error { return fail(e) }
+			}
+			return nil
+		}
+		if err != nil {
 			return fail(err)
 		}
 		return nil

@@ -37,7 +37,7 @@ func (v *Relative) parse(text string) error {
 		if !percent && f < 1 {
 			f *= 100
 		}
-		return fmt.Errorf("%s has no sign: write +%s%%", clip(text), strconv.FormatFloat(f, 'g', 6, 64))
+		return &signlessError{text: clip(text), percent: strconv.FormatFloat(f, 'g', 6, 64)}
 	case !percent:
 		return fmt.Errorf("%s is no percentage: write %s%%", clip(text), clip(text))
 	case f <= -100 || f > 100*maxRelative:
@@ -45,6 +45,24 @@ func (v *Relative) parse(text string) error {
 	}
 	*v = Relative(f / 100)
 	return nil
+}
+
+// A signlessError is of a change without a sign. What it is of says which sign was meant.
+type signlessError struct {
+	text, percent string
+	// of is the budget, nil if the change is of none.
+	of *Budget
+}
+
+func (e *signlessError) Error() string {
+	what := fmt.Sprintf("%s has no sign: write +%s%%", e.text, e.percent)
+	switch {
+	case e.of == nil || e.of.Samples == "" || e.of.Better == lower || e.of.Over != nil:
+		return what
+	case e.of.Better == higher:
+		return fmt.Sprintf("%s has no sign: write -%s%%, as better is higher", e.text, e.percent)
+	}
+	return fmt.Sprintf("%s if lower values of %s are better, -%s%% if higher ones are", what, clip(e.of.Samples), e.percent)
 }
 
 func (v Relative) String() string { return fmt.Sprintf("%+.6g%%", 100*float64(v)) }
