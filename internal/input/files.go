@@ -101,3 +101,28 @@ func within(dir string) (files, backups []string, err error) {
 	}
 	return files, backups, nil
 }
+
+// errIsDirectory says what to name instead of a directory: a file in it, or in one of those in it, before first, if it is that
+// of two sides.
+func errIsDirectory(dir string) error {
+	files, _, _ := within(dir)
+	if len(files) == 0 {
+		files, _, _ = within(filepath.Join(dir, "before"))
+	}
+	entries, _ := os.ReadDir(dir)
+	var beside []string
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch {
+		case len(files) > 0 || strings.HasPrefix(e.Name(), ".") || e.Name() == symbolsName || IsBackup(name):
+		case e.IsDir():
+			files, _, _ = within(name)
+		default:
+			beside = append(beside, name)
+		}
+	}
+	if files = append(files, beside...); len(files) == 0 {
+		return fmt.Errorf("%s: is a directory: name a file", dir)
+	}
+	return fmt.Errorf("%s: is a directory: name files in it, such as %s", dir, files[0])
+}

@@ -155,3 +155,36 @@ func TestFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenDirectory checks that a directory that is no recording is refused with a file to name instead.
+func TestOpenDirectory(t *testing.T) {
+	for _, test := range []struct {
+		files []string
+		want  string
+	}{
+		{nil, "DIR: is a directory: name a file"},
+		{[]string{".hidden", "old.data~", "symbols/app"}, "DIR: is a directory: name a file"},
+		{[]string{"b.data", "a.data", "symbols/app"}, "DIR: is a directory: name files in it, such as DIR/a.data"},
+		{[]string{"README.md", ".git/config", "after/01.data", "before/02.data"}, "DIR: is a directory: name files in it, such as DIR/before/02.data"},
+		{[]string{"new/01.data", "old/02.data"}, "DIR: is a directory: name files in it, such as DIR/new/01.data"},
+		{[]string{"README.md", "empty/in/it"}, "DIR: is a directory: name files in it, such as DIR/README.md"},
+	} {
+		dir := t.TempDir()
+		for _, name := range test.files {
+			name = filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte("main;f 1\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Open(dir, nil)
+		if err == nil {
+			t.Fatalf("%v: no error", test.files)
+		}
+		if got := filepath.ToSlash(strings.ReplaceAll(err.Error(), dir, "DIR")); got != test.want {
+			t.Errorf("%v: %s, want %s", test.files, got, test.want)
+		}
+	}
+}

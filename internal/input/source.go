@@ -93,6 +93,9 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 	if err != nil {
 		return nil, PathError(err)
 	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(errIsDirectory(name), f.Close())
+	}
 	src, err := New(name, digests.watch(name, f))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, PathError(err)), f.Close())
