@@ -112,8 +112,17 @@ func TestErrors(t *testing.T) {
 		},
 		{
 			name: "recorder killed", text: "header data={size=0}\n" + attr + "FINISHED_ROUND\nFINISHED_ROUND\nhex 44000000",
-			want:    "header: data section has no size: the recorder did not finish at 0x30",
+			want:    "header: the recording was not ended properly (the recorder failed or was killed): record it again; its data has size 0 at 0x30",
 			records: 2,
+		},
+		{
+			name: "recorder killed that had noted features", text: "header data={size=0} features=BUILD_ID|HOSTNAME\n" + attr + "FINISHED_ROUND\nFINISHED_ROUND\nFINISHED_ROUND\nFINISHED_ROUND\nFINISHED_ROUND",
+			want:    "header: the recording was not ended properly (the recorder failed or was killed): record it again; its data has size 0 at 0x30",
+			records: 5,
+		},
+		{
+			name: "recorder killed at once", text: "header data={size=0} features=BUILD_ID|HOSTNAME\n" + attr,
+			want: "header: the recording was not ended properly (the recorder failed or was killed): record it again; its data has size 0 at 0x30",
 		},
 		{
 			name: "record of no bytes", text: "header\n" + attr + "FINISHED_ROUND\n+0 FINISHED_ROUND",

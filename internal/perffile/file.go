@@ -239,9 +239,9 @@ func (f *File) readHeader(c *fieldReader) error {
 		return dataErr
 	case data.off < fileHeaderSize:
 		return &FormatError{Section: "header", Offset: 40, Msg: fmt.Sprintf("data section at %#x overlaps the header", data.off)}
-	case data.size == 0 && f.size > data.off && len(features) == 0:
+	case data.size == 0 && !f.endsAt(data.off, features):
 		// perf record writes the size when it ends: this one did not end.
-		err := &FormatError{Section: "header", Offset: 48, Msg: "data section has no size: the recorder did not finish", Truncated: true}
+		err := &FormatError{Section: "header", Offset: 48, Msg: "the recording was not ended properly (the recorder failed or was killed): record it again; its data has size 0", Truncated: true}
 		if !f.opt.AllowTruncated {
 			return err
 		}
@@ -265,6 +265,20 @@ func (f *File) readHeader(c *fieldReader) error {
 	}
 	f.nameAttrs()
 	return nil
+}
+
+// endsAt reports whether the table of features is at off, and nothing is if there are none. perf record notes the
+// features when it starts: where it did not end, records are there.
+func (f *File) endsAt(off int64, features []Feature) bool {
+	if len(features) == 0 {
+		return f.size == off
+	}
+	if f.size-off < int64(16*len(features)) {
+		return false
+	}
+	table, err := f.readAt("features", section{off, 16})
+	at, size := table.u64(), table.u64()
+	return err == nil && at <= uint64(f.size) && size <= uint64(f.size)-at // of a record, its size is in the upper bits
 }
 
 // decodeFeatureBits returns the features that are set. The header has them as an
