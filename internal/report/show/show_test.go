@@ -41,7 +41,8 @@ func TestShowExact(t *testing.T) {
 	}
 }
 
-// TestSentence checks that the first line is not about threads that wait for something to do.
+// TestSentence checks that the first line is not about threads that wait for something to do, and that it says in which file the
+// time is where functions have no names.
 func TestSentence(t *testing.T) {
 	for _, test := range []struct{ samples, want string }{
 		{"cpu-clock main a!main;libc.so!epoll_wait 90\ncpu-clock main a!main;a!parse 10", "1 of 2 samples in parse: 10.0% of cpu-clock"},
@@ -51,6 +52,13 @@ func TestSentence(t *testing.T) {
 		{"sched:sched_waking:k main a!main;k!try_to_wake_up 2\ncpu-clock main a!main;a!parse 3", "1 of 1 samples in parse: 100.0% of cpu-clock"},
 		{"kmem:kmalloc main a!main;a!parse 2\nkmem:kmalloc main a!main 1", "1 of 2 samples in parse: 66.7% of kmem:kmalloc"},
 		{"cpu-clock main a!main;a!pollster 90", "1 of 1 samples in pollster: 100.0% of cpu-clock"},
+		{"cpu-clock main a!main;libc.so![libc.so] 90\ncpu-clock main a!main;a!parse 10", "1 of 2 samples in libc.so, whose functions have no names: 90.0% of cpu-clock"},
+		{"cpu-clock main a!main;libc.so![libc.so+0x1] 30\ncpu-clock main a!main;libc.so![libc.so+0x2] 30\ncpu-clock main a!main;a!parse 40", "2 of 3 samples in libc.so, whose functions have no names: 60.0% of cpu-clock"},
+		{"cpu-clock main a!main;libc.so![libc.so] 4\ncpu-clock main a!main;libm.so![libm.so] 3\ncpu-clock main a!main;a!parse 3", "1 of 3 samples in parse: 30.0% of cpu-clock"},
+		{"cpu-clock main a!main;libc.so![libc.so] 4\ncpu-clock main a!main;libm.so![libm.so] 3", "1 of 2 samples in libc.so, whose functions have no names: 57.1% of cpu-clock"},
+		{"cpu-clock main [unknown]![unknown] 90\ncpu-clock main a!main;a!parse 10", "1 of 2 samples in functions without names: 90.0% of cpu-clock"},
+		{"sched:sched_waking:k main a!main;[kernel]![kernel] 2", ""},
+		{"off-cpu main a!main;libc.so![libc.so] 90", ""},
 	} {
 		d := New(runtest.Build(t, "test", test.samples), Parts{By: run.ByFunction})
 		if got := d.sentence(); got != test.want {

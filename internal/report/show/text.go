@@ -108,21 +108,12 @@ func (d *Document) sentence() string {
 		if e.Weight == 0 || len(d.Rows) == 0 || d.By == run.ByFunction && slices.Contains(leaving, e.Name) {
 			continue
 		}
-		rows := sortRows(d.Rows, i)
-		// What has no name is of several functions.
-		at := slices.IndexFunc(rows, func(r run.Row) bool {
-			return r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "[") && !wait.Polls(r.Name))
-		})
-		if at < 0 || rows[at].Self[i].Weight == 0 {
+		top, in := d.top(i)
+		if top == nil || top.Self[i].Weight == 0 {
 			continue
 		}
-		top := &rows[at]
 		if name, _ := run.SplitEvent(e.Name); d.By == run.ByFunction && strings.Contains(name, ":") && top.Self[i].Weight == e.Weight {
 			continue // a tracepoint is in one function
-		}
-		in := text.Elide(top.Name, sentenceName)
-		if d.By != run.ByFunction {
-			in = string(d.By) + " " + in
 		}
 		share := text.Percent(float64(top.Self[i].Weight) / float64(e.Weight))
 		switch {
@@ -138,6 +129,56 @@ func (d *Document) sentence() string {
 		return fmt.Sprintf("%s of %s samples in %s: %s of %s", text.Count(top.Self[i].Count), text.Count(e.Samples), in, share, e.Name)
 	}
 	return ""
+}
+
+// top is the row of which a sentence says that most of an event is in it, and how; nil if there is none. Functions without
+// names of one file stand together, as what has no name is of several functions: where they are more than half, or all there is.
+func (d *Document) top(event int) (row *run.Row, in string) {
+	rows := sortRows(d.Rows, event)
+	at := slices.IndexFunc(rows, func(r run.Row) bool {
+		return r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "[") && !r.Unknown && !wait.Polls(r.Name))
+	})
+	if d.By == run.ByFunction {
+		u := unnamed(rows, event)
+		if at < 0 || u.Self[event].Weight > d.Events[event].Weight/2 {
+			if in = text.BaseName(u.Name); in == "[unknown]" {
+				return u, "functions without names"
+			}
+			return u, text.Elide(in, sentenceName) + ", whose functions have no names"
+		}
+	}
+	if at < 0 {
+		return nil, ""
+	}
+	row, in = &rows[at], text.Elide(rows[at].Name, sentenceName)
+	if d.By != run.ByFunction {
+		in = string(d.By) + " " + in
+	}
+	return row, in
+}
+
+// unnamed sums up functions without names, and returns those of the file that has most of an event in such, by its name.
+func unnamed(rows []run.Row, event int) *run.Row {
+	most := &run.Row{Self: make([]run.Sum, event+1)}
+	byFile := make(map[string]*run.Row)
+	for i := range rows {
+		r := &rows[i]
+		if !r.Unknown || r.Name == run.CutName {
+			continue
+		}
+		file := cmp.Or(r.DSO, r.Name)
+		sum := byFile[file]
+		if sum == nil {
+			sum = &run.Row{Name: file, Self: make([]run.Sum, event+1)}
+			byFile[file] = sum
+		}
+		sum.Self[event].Weight += r.Self[event].Weight
+		sum.Self[event].Count += r.Self[event].Count
+		if sum.Self[event].Weight > most.Self[event].Weight {
+			most = sum
+		}
+	}
+	return most
 }
 
 // leaving are events of threads that leave the CPU, or have left it.
