@@ -366,6 +366,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio, paths []string) error 
 		return c.runMetrics(cmd, std, sides)
 	}
 	l.keepWaits(regions)
+	l.opt.NoAddresses = c.page.file == "" // which lists code
 	base, head, err := l.loadSides(&c.flags.base, &c.flags.head)
 	if err != nil {
 		return err

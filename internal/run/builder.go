@@ -21,6 +21,7 @@ type Builder struct {
 	events    map[string]uint32
 	functions interned[Function]
 	locations slots
+	plain     []Line // of a location without its address
 	labels    interned[Labels]
 	overflow  bool
 	timeline  bool
@@ -115,6 +116,18 @@ func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32
 		b.locations.put(at, hash, len(b.r.Locations)-1)
 	}
 	return b.locations.table[at].at - 1
+}
+
+// PlainLocation is [Builder.Location] where nobody asks for addresses: it is known by its mapping and functions, and
+// that of a leaf, in which samples are, also by the innermost source line.
+func (b *Builder) PlainLocation(mapping uint32, leaf bool, lines ...Line) uint32 {
+	b.plain = append(b.plain[:0], lines...)
+	for i := range b.plain {
+		if i > 0 || !leaf {
+			b.plain[i] = Line{Function: lines[i].Function}
+		}
+	}
+	return b.Location(mapping, 0, b.plain...)
 }
 
 // NewLocations adds n locations without interning them and without lines, and

@@ -41,10 +41,10 @@ const (
 //
 // It is decoded here instead of through profile.Profile so that memory stays near that
 // of the Run itself.
-func Read(src *input.Source, _ *reading.Options) (*run.Run, error) {
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	src.LimitInflation(maxProfileInflation)
 	b := run.NewBuilder(src.Name)
-	p := reader{b: b}
+	p := reader{b: b, noAddresses: opt.NoAddresses}
 	if err := p.split(src.Fields(maxProfile)); err != nil {
 		return nil, err
 	}

@@ -133,8 +133,12 @@ func (p *reader) stack(c *input.Fields, ids []uint64) run.StackID {
 	// Stacks of samples that follow each other often begin alike, but to remember the
 	// stack before gains nothing over looking it up.
 	var stack run.StackID
-	for _, id := range slices.Backward(ids) {
-		stack = p.b.Stack(stack, p.locationIndex(c, id))
+	for i, id := range slices.Backward(ids) {
+		location := p.locationIndex(c, id)
+		if i == 0 && p.noAddresses {
+			location, _ = p.leafIDs.get(id)
+		}
+		stack = p.b.Stack(stack, location)
 	}
 	return stack
 }

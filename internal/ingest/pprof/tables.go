@@ -16,7 +16,8 @@ import (
 // messages into the Builder, first the ones that others refer to. It takes the memory of
 // the profile's bytes, which are given up while they are decoded, and of the Run.
 type reader struct {
-	b *run.Builder
+	b           *run.Builder
+	noAddresses bool
 
 	// What split finds. Strings are indices of the string table.
 	mappings, functions, locations, samples, strings messageSpool
@@ -36,6 +37,7 @@ type reader struct {
 	functionRow []functionRow
 	origins     map[defined]string
 	locationIDs idTable
+	leafIDs     idTable // of locations as leaves, if these are others
 	lines       []run.Line
 	sampleReader
 }
@@ -147,6 +149,9 @@ func (p *reader) decode() error {
 		return err
 	}
 	p.locationIDs = newIDTable(p.locations.n)
+	if p.noAddresses {
+		p.leafIDs = newIDTable(p.locations.n)
+	}
 	if err := p.locations.each(p.location); err != nil {
 		return err
 	}
@@ -332,7 +337,12 @@ func (p *reader) location(c *input.Fields) {
 			lines[i].Function = row.index - 1
 		}
 	}
-	p.locationIDs.define(c, "location", id, p.b.Location(mapping, address, lines...))
+	if !p.noAddresses {
+		p.locationIDs.define(c, "location", id, p.b.Location(mapping, address, lines...))
+		return
+	}
+	p.locationIDs.define(c, "location", id, p.b.PlainLocation(mapping, false, lines...))
+	p.leafIDs.define(c, "location", id, p.b.PlainLocation(mapping, true, lines...))
 }
 
 func (p *reader) line(location *input.Fields) run.Line {

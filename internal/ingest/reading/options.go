@@ -43,6 +43,9 @@ type Options struct {
 	Timeline bool
 	// During chooses times of a trace, nil for all.
 	During *trace.During
+	// NoAddresses is set if functions and source lines are all that is asked for. Stacks of a pprof profile that
+	// differ in nothing but addresses, or lines of callers, are then one: see run.Builder.PlainLocation.
+	NoAddresses bool
 	// Last is set if no recording is read after this one: what names addresses of a file is
 	// dropped when all have names.
 	Last bool
