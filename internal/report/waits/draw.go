@@ -55,25 +55,22 @@ const (
 	Section
 )
 
-// Draw draws deadlocks, of which there may be more, and the chains that cost most: those of three threads
-// and more first, which tell more than a list of locks, and those of two if what is All or Section, or
-// if there are no times.
+// Draw draws deadlocks, of which there may be more, then the chains that cost most, and last the circles that ended, in which
+// nothing got stuck. Chains of three threads and more come first, which tell more than a list of locks; those of two are drawn
+// if what is All or Section, or if there are no times.
 func Draw(r *wait.Report, what Choice) (list []Drawing, more int) {
-	for i := range r.Cycles[:min(len(r.Cycles), shownChains)] {
-		c := &r.Cycles[i]
-		var sum []string
-		switch {
-		case r.Dumps > 1:
-			sum = append(sum, fmt.Sprintf("in %s of %s dumps", text.Count(c.Count), text.Count(int64(r.Dumps))))
-		case r.Dumps == 0:
-			sum = append(sum, "for "+duration(c.LongestNS))
+	var stuck, passed []*wait.Cycle
+	for i := range r.Cycles {
+		switch c := &r.Cycles[i]; {
+		case !ended(r, c):
+			stuck = append(stuck, c)
+		case what != Section || r.Matters(&c.Sum):
+			passed = append(passed, c)
 		}
-		if c.Behind > 0 {
-			sum = append(sum, plural(int64(c.Behind), "thread waits", "threads wait")+" behind it")
-		}
-		d := Drawing{Deadlock: true, Ended: ended(r, c), Sum: strings.Join(sum, "; ")}
-		d.Threads, d.More = drawLinks(c.Links, c.Threads, nil, 0)
-		list = append(list, d)
+	}
+	drawn := stuck[:min(len(stuck), shownChains)]
+	for _, c := range drawn {
+		list = append(list, drawCycle(r, c))
 	}
 	for _, c := range worth(r, what) {
 		d := Drawing{Sum: longest(r, &c.Sum)}
@@ -86,7 +83,29 @@ func Draw(r *wait.Report, what Choice) (list []Drawing, more int) {
 		d.Threads, d.More = drawLinks(c.Links, c.Threads, c.Last, c.TotalNS)
 		list = append(list, d)
 	}
-	return list, max(0, len(r.Cycles)-shownChains)
+	drawn = passed[:min(len(passed), shownChains-len(drawn))]
+	for _, c := range drawn {
+		list = append(list, drawCycle(r, c))
+	}
+	return list, max(0, len(stuck)-shownChains) + len(passed) - len(drawn)
+}
+
+func drawCycle(r *wait.Report, c *wait.Cycle) Drawing {
+	var sum []string
+	switch {
+	case r.Dumps > 1:
+		sum = append(sum, fmt.Sprintf("in %s of %s dumps", text.Count(c.Count), text.Count(int64(r.Dumps))))
+	case ended(r, c):
+		sum = append(sum, "for "+duration(c.LongestNS))
+	case r.Dumps == 0:
+		sum = append(sum, "for "+duration(c.LongestNS)+", when the recording ended")
+	}
+	if c.Behind > 0 {
+		sum = append(sum, plural(int64(c.Behind), "thread waits", "threads wait")+" behind it")
+	}
+	d := Drawing{Deadlock: true, Ended: ended(r, c), Sum: strings.Join(sum, "; ")}
+	d.Threads, d.More = drawLinks(c.Links, c.Threads, nil, 0)
+	return d
 }
 
 // worth lists the chains worth a drawing, the longest of three threads and more first, then the

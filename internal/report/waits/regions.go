@@ -14,13 +14,19 @@ import (
 const shownRegions = 4
 
 // writeRegions writes what threads held while they waited: a paragraph for each region for which most was
-// waited.
-func writeRegions(lines *text.Lines, r *wait.Report) {
+// waited. A Section has those that matter where nobody asked for them.
+func writeRegions(lines *text.Lines, r *wait.Report, what Choice) {
 	defer writeWanted(lines, r)
-	if len(r.Regions) == 0 {
+	shown := WorthRegions(r)
+	if what == Section {
+		shown = slices.DeleteFunc(shown, func(x *wait.Region) bool {
+			waited := x.Waited()
+			return !r.Matters(&waited)
+		})
+	}
+	if len(shown) == 0 {
 		return
 	}
-	shown := WorthRegions(r)
 	lines.Printf("")
 	lines.Printf("held across a wait:")
 	for _, x := range shown {

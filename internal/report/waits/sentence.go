@@ -12,8 +12,12 @@ import (
 // waited longest, or any thread if no main thread did.
 func Sentence(r *wait.Report) string {
 	for i := range r.Cycles {
-		if c := &r.Cycles[i]; !ended(r, c) {
-			s := "Deadlock: " + waitsFor(append(c.Links[:len(c.Links):len(c.Links)], c.Links[0]), c.Threads+1, "waits")
+		if c := &r.Cycles[i]; !ended(r, c) && r.Matters(&c.Sum) {
+			s := "Deadlock: "
+			if r.Dumps == 0 {
+				s = fmt.Sprintf("Deadlock, of %s when the recording ended: ", duration(c.LongestNS))
+			}
+			s += waitsFor(append(c.Links[:len(c.Links):len(c.Links)], c.Links[0]), c.Threads+1, "waits")
 			if c.Behind > 0 {
 				s += "; " + plural(int64(c.Behind), "more thread waits", "more threads wait") + " behind it"
 			}

@@ -22,6 +22,11 @@ func TestSentence(t *testing.T) {
 	dumped := chain(0, "main", "disk")
 	dumped.Count, dumped.Links[0].HolderIn = 1, &wait.Place{Function: "rename0"}
 	circle := wait.Cycle{Links: []wait.Link{link("main"), link("worker")}, Threads: 2, Behind: 2}
+	open := func(ns int64) wait.Cycle {
+		c := circle
+		c.Sum = wait.Sum{Count: 1, TotalNS: ns, LongestNS: ns, Clipped: 1}
+		return c
+	}
 	for _, test := range []struct {
 		name   string
 		report wait.Report
@@ -33,6 +38,8 @@ func TestSentence(t *testing.T) {
 		{"too little", wait.Report{DurationNS: 1e12, Chains: []wait.Chain{chain(1, "main", "b")}}, ""},
 		{"many threads", wait.Report{Chains: []wait.Chain{chain(90, "a", "b", "c", "d", "e", "f")}}, "a waited for b, which waited for c, which waited for d, and so on through 2 more threads: 90.00 ms in 2 waits, longest 45.00 ms"},
 		{"a deadlock in a dump", wait.Report{Dumps: 1, Cycles: []wait.Cycle{circle}, Chains: []wait.Chain{dumped}}, "Deadlock: main waits for worker, which waits for main; 2 more threads wait behind it"},
+		{"a deadlock in a trace", wait.Report{Cycles: []wait.Cycle{open(2 * ms)}, Chains: []wait.Chain{ruled}}, "Deadlock, of 2.000 ms when the recording ended: main waits for worker, which waits for main; 2 more threads wait behind it"},
+		{"a circle of a moment when the trace ended", wait.Report{DurationNS: 1e12, Cycles: []wait.Cycle{open(ms / 10)}}, ""},
 		{"what ended was none", wait.Report{Cycles: []wait.Cycle{circle}, Chains: []wait.Chain{ruled}}, "main waited for collector, which waited for transfer (flip): 40.00 ms in 2 waits, longest 20.00 ms"},
 		{"a dump", wait.Report{Dumps: 1, Chains: []wait.Chain{dumped}}, "main waits for disk, which is in rename0"},
 		{"many dumps", wait.Report{Dumps: 3000, Chains: []wait.Chain{dumped}}, "main waits for disk, which is in rename0, in 1 of 3,000 dumps"},

@@ -44,7 +44,7 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 			lines.Printf("no waits for locks are known")
 		}
 		writeChains(&lines, r, All)
-		writeRegions(&lines, r)
+		writeRegions(&lines, r, All)
 		writeBlockers(&lines, r)
 		writeNotes(&lines, r)
 		return lines.Err
@@ -73,7 +73,7 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 	writeWaiters(&lines, r)
 	writeBlockers(&lines, r)
 	writeChains(&lines, r, Long)
-	writeRegions(&lines, r)
+	writeRegions(&lines, r, All)
 	writeNotes(&lines, r)
 	return lines.Err
 }
@@ -196,7 +196,7 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 	}
 	writeChains(&lines, r, Section)
 	if r.Dumps == 0 {
-		writeRegions(&lines, r) // else the chains tell as much
+		writeRegions(&lines, r, Section) // else the chains tell as much
 	}
 	return lines.Err
 }
