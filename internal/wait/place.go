@@ -40,6 +40,7 @@ var polling = sync.OnceValue(func() *regexp.Regexp {
 		`(__)?kevent\w*|mach_msg\w*|NtWaitForMultipleObjects|(Nt)?(Zw)?RemoveIoCompletion\w*|GetQueuedCompletionStatus\w*`,
 		`((android::)?Looper::)?poll(Once|Inner|All)`, `(L?android[./]os[./]MessageQueue;?(\.|::))?nativePollOnce`, `L?sun[./]nio[./]ch[./](EPoll|Poll|KQueue|Net)\w*;?(\.|::)(e?poll\w*|wait)`,
 		`uv__io_poll`, `g_(main_context_)?poll`, `runtime\.netpoll`, `base::MessagePump\w*::(WaitFor\w+|Wait)`,
+		`(HIDL|AIDL)::.*::poll\w*::(client|server|passthrough)`, // sides of a call of Android's hardware services
 	}, `|`) + `)(\.(isra|constprop|part|cold)\b.*)?(\(.*)?$`)
 })
 
