@@ -188,7 +188,7 @@ func withFile(name string, read func(io.Reader) error) error {
 
 // load reads one profile; "-" is standard input.
 func (l *loader) load(name string) (*run.Run, error) {
-	r, s, err := l.loadOne(name)
+	r, s, err := l.loadOne(name, false)
 	if s != nil {
 		err = fmt.Errorf("%s: has metrics and no profile (%s): show, diff and check take them", s.Name, s.Format)
 	}

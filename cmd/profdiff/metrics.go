@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"profdiff/internal/exchange"
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/metric"
@@ -59,8 +60,9 @@ func (c *metricChoice) apply(metrics []*metric.Metric) ([]*metric.Metric, error)
 
 // loadEither reads inputs, which are all profiles or all files of metrics, told by content.
 func (l *loader) loadEither(names []string) (runs []*run.Run, sets []*metric.Set, err error) {
+	asMetrics := !slices.ContainsFunc(names, holdsSamples)
 	for _, name := range names {
-		r, s, err := l.loadOne(name)
+		r, s, err := l.loadOne(name, asMetrics)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -76,11 +78,14 @@ func (l *loader) loadEither(names []string) (runs []*run.Run, sets []*metric.Set
 	return runs, sets, nil
 }
 
-// loadOne reads a profile or a file of metrics; one of both is nil. What both could be, such as
-// the output of perf stat, is a profile.
-func (l *loader) loadOne(name string) (r *run.Run, s *metric.Set, err error) {
+// loadOne reads a profile or a file of metrics; one of both is nil. Totals are what asMetrics says.
+func (l *loader) loadOne(name string, asMetrics bool) (r *run.Run, s *metric.Set, err error) {
 	err = l.digests.Read(name, l.io.in, func(src *input.Source) (err error) {
 		f, err := ingest.Detect(src)
+		if err == nil && asMetrics && isTotals(f, src) {
+			s, err = metric.Read(src)
+			return err
+		}
 		if none, ok := errors.AsType[*input.UnknownError](err); ok {
 			if _, err := metric.Detect(src.Head); err != nil {
 				if other, ok := errors.AsType[*input.UnknownError](err); ok {
@@ -110,6 +115,27 @@ func (l *loader) loadOne(name string) (r *run.Run, s *metric.Set, err error) {
 		}
 	}
 	return r, s, nil
+}
+
+// isTotals reports whether an input of a format has totals of a whole run, as perf stat prints them: it has no samples, so
+// that beside recordings it tells what work was done, and alone it is a file of metrics. Formats of both kinds are of such.
+func isTotals(f *ingest.Format, src *input.Source) bool {
+	m, err := metric.Detect(src.Head)
+	return err == nil && m.Name == f.Name
+}
+
+// holdsSamples reports whether an input is a recording that has more than totals. It is not opened if it can be read
+// only once.
+func holdsSamples(name string) (is bool) {
+	if name == "-" || exchange.Is(name) {
+		return false
+	}
+	_ = input.Read(name, nil, func(src *input.Source) error {
+		f, err := ingest.Detect(src)
+		is = err == nil && !isTotals(f, src)
+		return nil
+	})
+	return is
 }
 
 // show writes what files of metrics have.

@@ -60,7 +60,8 @@ func holdsMetrics(name string) (is bool) {
 		return false
 	}
 	_ = input.Read(name, nil, func(src *input.Source) error {
-		if _, err := ingest.Detect(src); err == nil {
+		if f, err := ingest.Detect(src); err == nil {
+			is = isTotals(f, src)
 			return nil
 		}
 		_, err := metric.Detect(src.Head)

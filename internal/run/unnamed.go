@@ -157,6 +157,8 @@ func (r *Run) emptyWarning() string {
 		return ""
 	case a.In > 0:
 		return fmt.Sprintf("no samples are left: all %d were filtered out", a.In)
+	case len(r.Events) == 0 && len(r.Counters) > 0:
+		return "these are totals of a whole run, without samples"
 	case r.Recording.Holds != "":
 		return "the trace has neither samples, slices nor switches of threads: nothing of it is a profile"
 	case a.Lost > 0:
