@@ -199,7 +199,8 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	if c.blocked() {
 		c.Warnings = append(c.Warnings, verdict.BlockedWarning)
 	}
-	if err := c.match(&pairs[0]); err != nil {
+	room := newSpent(c.base, c.head)
+	if err := c.match(&pairs[0], room); err != nil {
 		return nil, err
 	}
 	for _, re := range opt.Focus {
@@ -209,7 +210,7 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	}
 	c.tests = c.newEstimator()
 	for i := range pairs {
-		e, err := c.compareEvent(&pairs[i])
+		e, err := c.compareEvent(&pairs[i], room)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
 		}
@@ -229,7 +230,7 @@ func (o *Options) rule() verdict.Rule {
 }
 
 // match finds the symbols of both sides and their counterparts.
-func (c *Comparison) match(p *eventPair) error {
+func (c *Comparison) match(p *eventPair, room spent) error {
 	// What calls what matters only if there is a function that one side does not have.
 	names := make(map[symbol]int)
 	for _, s := range c.base.symbols {
@@ -243,8 +244,8 @@ func (c *Comparison) match(p *eventPair) error {
 	for _, sides := range names {
 		only |= 3 &^ sides
 	}
-	c.base.describe(p.base, only == 0)
-	c.head.describe(p.head, only == 0)
+	c.base.describe(p.base, only == 0, room)
+	c.head.describe(p.head, only == 0, room)
 	var err error
 	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames, Files: c.names.same[run.ByDSO]})
 	return err
@@ -355,9 +356,9 @@ func sampledEvents(pairs []eventPair, base, head []*run.Run) (sampled []eventPai
 	return sampled, notCompared, nil
 }
 
-func (c *Comparison) compareEvent(p *eventPair) (*Event, error) {
+func (c *Comparison) compareEvent(p *eventPair, room spent) (*Event, error) {
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
-	e.costs = rowCosts(c.base, c.head, c.rows, p)
+	e.costs = rowCosts(c.base, c.head, c.rows, p, room)
 	c.addBursts(e)
 	simulated, complete := true, true
 	for side, at := range [][]int{p.base, p.head} {

@@ -74,8 +74,8 @@ type costs struct {
 	self, total []cost // by row
 }
 
-// rowCosts sums one event by rows.
-func rowCosts(base, head *side, rows *rowset, p *eventPair) *costs {
+// rowCosts sums one event by rows. room is for what a run spent.
+func rowCosts(base, head *side, rows *rowset, p *eventPair, room spent) *costs {
 	c := &costs{whole: newCost(len(base.runs), len(head.runs))}
 	n := len(base.runs) + len(head.runs)
 	sums := make([]run.Sum, 2*len(rows.rows)*n)
@@ -85,25 +85,22 @@ func rowCosts(base, head *side, rows *rowset, p *eventPair) *costs {
 		sums = sums[n:]
 	}
 	c.self, c.total = list[:len(rows.rows)], list[len(rows.rows):]
-	var spent spent
 	outer := make(outermost, len(rows.rows))
 	sum := func(s *side, rowOf []int32, events []int, of func(*cost) []run.Sum) {
 		for i, r := range s.runs {
 			p := &s.paths[i]
-			spent.load(r, p, events[i])
-			of(&c.whole)[i] = spent.all[0]
+			spent := room.of(r, p, events[i])
 			// The samples without a stack.
-			of(&c.self[rowOf[0]])[i].Add(&spent.own[0])
-			of(&c.total[rowOf[0]])[i].Add(&spent.own[0])
+			of(&c.total[rowOf[0]])[i].Add(&spent[0])
+			for id := range spent {
+				of(&c.self[rowOf[p.symbol[id]]])[i].Add(&spent[id])
+			}
+			spent.addUp(p)
+			of(&c.whole)[i] = spent[0]
 			outer.reset()
 			for id := 1; id < p.len(); id++ {
-				if !spent.has(id) {
-					continue
-				}
-				row := rowOf[p.symbol[id]]
-				of(&c.self[row])[i].Add(&spent.own[id])
-				if outer.is(p, id, row) {
-					of(&c.total[row])[i].Add(&spent.all[id])
+				if row := rowOf[p.symbol[id]]; spent.has(id) && outer.is(p, id, row) {
+					of(&c.total[row])[i].Add(&spent[id])
 				}
 			}
 		}

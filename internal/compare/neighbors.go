@@ -27,12 +27,13 @@ func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor
 		byRow[e.Functions[i].row] = i
 	}
 	in, out := make(map[int]*cost), make(map[int]*cost)
-	var spent spent
+	room := newSpent(c.base, c.head)
 	outer := make(outermost, len(c.rows.rows))
 	add := func(s *side, rowOf []int32, at []int, of func(*cost) []run.Sum) {
 		for i, r := range s.runs {
 			p := &s.paths[i]
-			spent.load(r, p, at[i])
+			spent := room.of(r, p, at[i])
+			spent.addUp(p)
 			outer.reset()
 			count := func(m map[int]*cost, function, id int) {
 				n, ok := m[function]
@@ -41,7 +42,7 @@ func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor
 					n = &fresh
 					m[function] = n
 				}
-				of(n)[i].Add(&spent.all[id])
+				of(n)[i].Add(&spent[id])
 			}
 			inside := int32(0) // behind the last path below the last call of the function
 			for id := 1; id < p.len(); id++ {

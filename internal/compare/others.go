@@ -80,7 +80,7 @@ func (c *Comparison) gather(pairs []eventPair) {
 func (s *side) shares(pairs []eventPair, head bool) []float64 {
 	shares, weights := make([]float64, len(s.symbols)), make([]float64, len(s.symbols))
 	outer := make(outermost, len(s.symbols))
-	var spent spent
+	room := newSpent(s)
 	for i := range pairs {
 		events, total := pairs[i].base, 0.0
 		if head {
@@ -89,12 +89,13 @@ func (s *side) shares(pairs []eventPair, head bool) []float64 {
 		clear(weights)
 		for k, r := range s.runs {
 			p := &s.paths[k]
-			spent.load(r, p, events[k])
-			total += float64(spent.all[0].Weight)
+			spent := room.of(r, p, events[k])
+			spent.addUp(p)
+			total += float64(spent[0].Weight)
 			outer.reset()
 			for id := 1; id < p.len(); id++ {
 				if symbol := p.symbol[id]; spent.has(id) && outer.is(p, id, symbol) {
-					weights[symbol] += float64(spent.all[id].Weight)
+					weights[symbol] += float64(spent[id].Weight)
 				}
 			}
 		}
@@ -151,14 +152,13 @@ func (s *side) gather(names []int32, other []bool) (n int) {
 // ownShare is the share that the last symbol has itself of an event.
 func (s *side) ownShare(events []int) float64 {
 	var own, all float64
-	var spent spent
+	room := newSpent(s)
 	for k, r := range s.runs {
 		p := &s.paths[k]
-		spent.load(r, p, events[k])
-		all += float64(spent.all[0].Weight)
-		for path, id := range p.symbol {
-			if int(id) == len(s.symbols)-1 {
-				own += float64(spent.own[path].Weight)
+		for path, sum := range room.of(r, p, events[k]) {
+			all += float64(sum.Weight)
+			if int(p.symbol[path]) == len(s.symbols)-1 {
+				own += float64(sum.Weight)
 			}
 		}
 	}

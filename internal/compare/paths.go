@@ -58,31 +58,45 @@ func newPaths(stacks *run.Stacks, f *frames) paths {
 
 func (p *paths) len() int { return len(p.symbol) }
 
-// spent is what one event spent in a run.
-type spent struct {
-	own []run.Sum // by path: samples that end here
-	all []run.Sum // by path: samples that end here or in a callee
+// spent is what one event spent in a run, by path: at first what its samples that end there spent, and from
+// [spent.addUp] on what those that end below it spent, too. Runs and events take turns with one value, which is
+// large.
+type spent []run.Sum
+
+// newSpent has room for any run of sides.
+func newSpent(sides ...*side) spent {
+	most := 0
+	for _, s := range sides {
+		for i := range s.paths {
+			most = max(most, s.paths[i].len())
+		}
+	}
+	return make(spent, most)
 }
 
-// load fills in what an event of the run spent. Runs take turns with one value.
-func (s *spent) load(r *run.Run, p *paths, event int) {
-	s.own, s.all = resized(s.own, p.len()), resized(s.all, p.len())
-	clear(s.own)
+// of returns what an event of the run spent.
+func (s spent) of(r *run.Run, p *paths, event int) spent {
+	s = s[:p.len()]
+	clear(s)
 	for i := range r.Samples {
 		if x := &r.Samples[i]; int(x.Event) == event {
-			s.own[p.of[x.Stack]].Add(&x.Sum)
+			s[p.of[x.Stack]].Add(&x.Sum)
 		}
 	}
-	copy(s.all, s.own)
-	for id := len(s.all) - 1; id > 0; id-- {
+	return s
+}
+
+// addUp adds to each path what was spent below it.
+func (s spent) addUp(p *paths) {
+	for id := len(s) - 1; id > 0; id-- {
 		if s.has(id) {
-			s.all[p.parent[id]].Add(&s.all[id])
+			s[p.parent[id]].Add(&s[id])
 		}
 	}
 }
 
-// has reports whether anything was spent on a path or below it.
-func (s *spent) has(id int) bool { return s.all[id].Count != 0 || s.all[id].Weight != 0 }
+// has reports whether anything was spent.
+func (s spent) has(id int) bool { return s[id].Count != 0 || s[id].Weight != 0 }
 
 func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 

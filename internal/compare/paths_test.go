@@ -47,8 +47,10 @@ func TestPaths(t *testing.T) {
 		r := randomRun(t, seed)
 		s := newSide([]*run.Run{r})
 		p := &s.paths[0]
-		var got spent
-		got.load(r, p, 1)
+		room := newSpent(s)
+		ended := slices.Clone(room.of(r, p, 1))
+		got := room.of(r, p, 1)
+		got.addUp(p)
 		// Names of functions, outermost first, of each stack, and what was spent in these.
 		own, all, total := make(map[string]int64), make(map[string]int64), make(map[int32]int64)
 		for i := range r.Samples {
@@ -79,14 +81,14 @@ func TestPaths(t *testing.T) {
 				symbols = append(symbols, p.symbol[at])
 			}
 			slices.Reverse(symbols)
-			if w := got.own[id].Weight; w != 0 {
+			if w := ended[id].Weight; w != 0 {
 				gotOwn[fmt.Sprint(symbols)] += w
 			}
-			if w := got.all[id].Weight; w != 0 {
+			if w := got[id].Weight; w != 0 {
 				gotAll[fmt.Sprint(symbols)] += w
 			}
 			if id > 0 && outer.is(p, id, p.symbol[id]) && got.has(id) {
-				gotTotal[p.symbol[id]] += got.all[id].Weight
+				gotTotal[p.symbol[id]] += got[id].Weight
 			}
 			if id > 0 && (int(p.parent[id]) >= id || p.end[id] <= int32(id) || p.end[id] > p.end[p.parent[id]]) {
 				t.Errorf("seed %d: path %d from %d to %d has the parent %d", seed, id, id, p.end[id], p.parent[id])

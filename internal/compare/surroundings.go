@@ -58,7 +58,7 @@ func (x *surroundings) prepare() {
 	}
 	x.weight, x.distance, x.seen = make([]float64, rows), make([]float64, rows), make([]int, rows)
 	x.below = make(map[int32][]rowDelta)
-	var spent spent
+	room := newSpent(x.c.base, x.c.head)
 	for k, s := range [...]*side{x.c.base, x.c.head} {
 		at, rowOf := x.e.pair.base, x.c.rows.base
 		if k == 1 {
@@ -67,10 +67,14 @@ func (x *surroundings) prepare() {
 		for i, r := range s.runs {
 			n := s.paths[i].len()
 			p := rowPaths{paths: &s.paths[i], rowOf: rowOf, own: make([]int64, n), sampled: make([]bool, n), start: make([]int32, rows+2), list: make([]int32, n-1)}
-			spent.load(r, p.paths, at[i])
+			spent := room.of(r, p.paths, at[i])
+			for path := range spent {
+				p.own[path] = spent[path].Weight
+			}
+			spent.addUp(p.paths)
 			// Counted two further on, then one further as the start of what is filled.
 			for path := int32(1); path < int32(n); path++ {
-				p.own[path], p.sampled[path] = spent.own[path].Weight, spent.has(int(path))
+				p.sampled[path] = spent.has(int(path))
 				p.start[p.row(path)+2]++
 			}
 			for row := 2; row < len(p.start); row++ {

@@ -99,8 +99,8 @@ func (s *side) list() {
 }
 
 // describe fills in what the alignment of functions goes by, from one event: shares,
-// and unless only names matter, callers, callees and lines.
-func (s *side) describe(events []int, namesOnly bool) {
+// and unless only names matter, callers, callees and lines. room is for what a run spent.
+func (s *side) describe(events []int, namesOnly bool, room spent) {
 	type edge struct{ caller, callee int32 }
 	type place struct {
 		symbol int32
@@ -110,21 +110,21 @@ func (s *side) describe(events []int, namesOnly bool) {
 	edges := make(map[edge]float64)
 	lines := make(map[place]float64)
 	total, counted := 0.0, true
-	var spent spent
 	outer := make(outermost, len(s.symbols))
 	for i, r := range s.runs {
 		p := &s.paths[i]
-		spent.load(r, p, events[i])
-		total += float64(spent.all[0].Weight)
+		spent := room.of(r, p, events[i])
+		weights[0] += float64(spent[0].Weight)
+		s.facts[0].Samples += spent[0].Count
+		spent.addUp(p)
+		total += float64(spent[0].Weight)
 		counted = counted && r.Events[events[i]].Simulated
-		weights[0] += float64(spent.own[0].Weight)
-		s.facts[0].Samples += spent.own[0].Count
 		outer.reset()
 		for id := 1; id < p.len(); id++ {
 			if !spent.has(id) {
 				continue
 			}
-			symbol, all := p.symbol[id], &spent.all[id]
+			symbol, all := p.symbol[id], &spent[id]
 			if outer.is(p, id, symbol) {
 				weights[symbol] += float64(all.Weight)
 				s.facts[symbol].Samples += all.Count
