@@ -17,17 +17,17 @@ const lastField = 1999
 
 // Recognise tells a trace by its packets, as far as the head goes: each of them has fields of
 // TracePacket with their wire types, and among these one that says when or by whom it was
-// written, or what only traces hold. Profiles of pprof start with the same byte: what follows
+// written, or what only traces hold. What follows many such packets and is none is damage. Profiles of pprof start with the same byte: what follows
 // there are two numbers, where packets have messages.
 func Recognise(head input.Head) input.Evidence {
 	if head.IsText() {
 		return input.Evidence{} // the number of a field and small numbers are control characters
 	}
 	c := input.NewFields(head, 0)
-	sure := false
+	sure := 0
 	for c.Next() {
 		if c.Num != 1 || c.Type != bytesType {
-			return input.Evidence{}
+			return input.Evidence{Is: sure >= undoubted}
 		}
 		at := c.Offset()
 		message := c.Message()
@@ -42,12 +42,17 @@ func Recognise(head input.Head) input.Evidence {
 		}
 		is, ok := isPacket(message, cut)
 		if !ok {
-			return input.Evidence{}
+			return input.Evidence{Is: sure >= undoubted}
 		}
-		sure = sure || is
+		if is {
+			sure++
+		}
 	}
-	return input.Evidence{Is: sure}
+	return input.Evidence{Is: sure > 0}
 }
+
+// undoubted is how many packets of which there is no doubt make a trace, whatever follows: one that is damaged.
+const undoubted = 8
 
 // cutLength cuts a length off.
 func cutLength(data []byte) (n uint64, rest []byte, ok bool) {
