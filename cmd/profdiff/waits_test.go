@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +35,129 @@ func TestPhoneTrace(t *testing.T) {
 	}
 	if !bytes.Equal(kept, tr.Bytes()) {
 		t.Errorf("%s is not the trace of phoneTrace, -update writes it", name)
+	}
+}
+
+// TestChains checks that text, JSON and page tell the same chains of waiting, with the same figures: of a trace with
+// contention, a dump with a deadlock, and a recording of time off the CPU.
+func TestChains(t *testing.T) {
+	dump := filepath.Join(t.TempDir(), "anr.txt")
+	err := os.WriteFile(dump, []byte(`----- pid 40 at 2023-11-14 22:13:20 -----
+Cmd line: com.example.shop
+
+"main" prio=5 tid=1 Blocked
+  | sysTid=40 nice=-10
+  at a.Cart.get(Cart.java:3)
+  - waiting to lock <0x0a> (a a.Store) held by thread 17
+  at a.Cart.draw(Cart.java:9)
+  - locked <0x0b> (a a.Cart)
+
+"worker" daemon prio=5 tid=17 Blocked
+  | sysTid=52 nice=0
+  at a.Cart.put(Cart.java:20)
+  - waiting to lock <0x0b> (a a.Cart) held by thread 1
+  at a.Store.load(Store.java:8)
+  - locked <0x0a> (a a.Store)
+
+"pool-1" prio=5 tid=20 Blocked
+  | sysTid=60 nice=0
+  at a.Disk.write(Disk.java:4)
+  - waiting to lock <0x0c> (a a.Disk) held by thread 21
+
+"pool-2" prio=5 tid=21 Native
+  | sysTid=61 nice=0
+  at java.io.UnixFileSystem.rename0(Native method)
+  at a.Disk.sync(Disk.java:9)
+  - locked <0x0c> (a a.Disk)
+----- end 40 -----
+`), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type chain struct {
+		names   []string // each waits for the next
+		circle  bool
+		sum     string // as text has it
+		totalNS int64
+		count   int64
+	}
+	for _, test := range []struct {
+		file   string
+		chains []chain
+	}{
+		{"testdata/phone.perfetto-trace", []chain{
+			{names: []string{"com.example.late (main)", "BackgroundExec"}, sum: "22.00 ms in 2 waits, longest 18.00 ms", totalNS: 22e6, count: 2},
+			{names: []string{"com.example.start (main)", "loader"}, sum: "20.00 ms in 2 waits, longest 10.00 ms", totalNS: 20e6, count: 2},
+			{names: []string{"worker", "BackgroundExec"}, sum: "10.00 ms in 1 wait", totalNS: 10e6, count: 1},
+		}},
+		{dump, []chain{
+			{names: []string{"main", "worker"}, circle: true, count: 1},
+			{names: []string{"pool-1", "pool-2"}, count: 1},
+		}},
+		{"../../profiles/usb-freeze/before/01.data", []chain{
+			{names: []string{"main", "HeapTaskDaemon", "usb_barcode"}, sum: "136.2 ms in 10 waits, longest 20.94 ms", totalNS: 136_232_763, count: 10},
+		}},
+	} {
+		page := filepath.Join(t.TempDir(), "page.html")
+		shown, _ := profdiff(t, "show", test.file, "--html", page, "--limit", "1")
+		text, _ := profdiff(t, "show", test.file, "--format", "json")
+		html, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type link struct {
+			Thread struct {
+				Name string `json:"name"`
+				Main bool   `json:"main"`
+			} `json:"thread"`
+		}
+		type told struct {
+			Links   []link `json:"links"`
+			Count   int64  `json:"count"`
+			TotalNS int64  `json:"total_ns"`
+		}
+		var document struct {
+			Waits struct{ Chains, Cycles []told } `json:"waits"`
+		}
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		var figures []string // of the page: names of threads, and what stands above
+		for _, figure := range regexp.MustCompile(`(?s)<figure class="chain.*?</figure>`).FindAllString(string(html), -1) {
+			var names []string
+			for _, m := range regexp.MustCompile(`<b><bdi>(.*?)</bdi></b>`).FindAllStringSubmatch(figure, -1) {
+				names = append(names, m[1])
+			}
+			caption := regexp.MustCompile(`<figcaption>(.*?)</figcaption>`).FindStringSubmatch(figure)[1]
+			figures = append(figures, strings.Join(names, " ← ")+": "+strings.TrimSpace(regexp.MustCompile(`<.*?>`).ReplaceAllString(caption, "")))
+		}
+		for _, want := range test.chains {
+			line, figure, list := strings.Join(want.names, " ← "), want.sum, document.Waits.Chains
+			if want.circle {
+				line, figure, list = "deadlock: "+line+" ← "+want.names[0], "Deadlock", document.Waits.Cycles
+			} else if want.sum != "" {
+				line += ": " + want.sum
+			}
+			if !strings.Contains(shown, "\n"+line+"\n") {
+				t.Errorf("%s: no line %q in\n%s", test.file, line, shown)
+			}
+			if figure = strings.Join(want.names, " ← ") + ": " + figure; !slices.Contains(figures, figure) {
+				t.Errorf("%s: no figure %q, but %q", test.file, figure, figures)
+			}
+			if !slices.ContainsFunc(list, func(c told) bool {
+				var names []string
+				for _, l := range c.Links {
+					name := l.Thread.Name
+					if l.Thread.Main && name != "main" {
+						name += " (main)"
+					}
+					names = append(names, name)
+				}
+				return slices.Equal(names, want.names) && c.Count == want.count && c.TotalNS == want.totalNS
+			}) {
+				t.Errorf("%s: JSON does not have %q of %d ns in %d waits", test.file, want.names, want.totalNS, want.count)
+			}
+		}
 	}
 }
 
