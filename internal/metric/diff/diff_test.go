@@ -264,6 +264,28 @@ func TestLeadsOfOneRun(t *testing.T) {
 	}
 }
 
+// TestTiedTails checks that values of which there are many are not called the worst.
+func TestTiedTails(t *testing.T) {
+	runs := func(late int) (list [][]float64) {
+		for i := range 10 {
+			run := make([]float64, 60)
+			for j := range run {
+				if run[j] = float64(10 + j%2); i == 3 && j < late {
+					run[j] = 31
+				}
+			}
+			list = append(list, run)
+		}
+		return list
+	}
+	recording := func(side int, _ *metric.Metric, run int) string { return fmt.Sprintf("%d/%02d.data", side, run+1) }
+	c := Compare([]*metric.Metric{of("x", "ms", runs(0))}, []*metric.Metric{of("x", "ms", runs(12))}, Options{Recording: recording})
+	want := []Tail{{Side: 1, Part: 0.98, Bound: 31e6, Values: 12, Runs: 1, Of: 10, Worst: []TailRun{{Run: "4", Values: 12, Worst: 31e6, Recording: "1/04.data"}}}}
+	if diff := cmp.Diff(want, c.Metrics[0].Tails, cmpopts.IgnoreFields(TailRun{}, "Run")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestTails checks that the runs with the worst values are named, with their recordings.
 func TestTails(t *testing.T) {
 	runs := func(up float64) (list [][]float64) {

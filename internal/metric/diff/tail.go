@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"profdiff/internal/metric"
@@ -14,7 +15,7 @@ import (
 type Tail struct {
 	Side int // 0 is base
 	// Part is which values are meant, 0.95 for the worst twentieth, and Bound the least of them,
-	// or the highest where higher is better.
+	// or the highest where higher is better. Where many values are alike there are fewer worse ones.
 	Part  float64
 	Bound float64
 	// Values is how many there are, in so many Runs of Of.
@@ -56,6 +57,9 @@ func tails(metrics [2]*metric.Metric, sides [2]*stats.Distribution, direction me
 		if direction == metric.Higher {
 			sign, t.Bound = -1, sides[side].Quantile(1-t.Part)
 		}
+		if !t.apart(m, sign) {
+			continue
+		}
 		for i, r := range m.Runs {
 			in := TailRun{Run: r.Name}
 			for _, v := range r.Values {
@@ -85,4 +89,28 @@ func tails(metrics [2]*metric.Metric, sides [2]*stats.Distribution, direction me
 		}
 	}
 	return list
+}
+
+// apart moves the bound to the next worse value where so many values are the bound that those are not the worst: of times in
+// whole milliseconds, half may be. It reports whether there is one.
+func (t *Tail) apart(m *metric.Metric, sign float64) bool {
+	all, within, worse := 0, 0, 0
+	next := math.Inf(1)
+	for _, r := range m.Runs {
+		for _, v := range r.Values {
+			all++
+			if sign*v >= sign*t.Bound {
+				within++
+			}
+			if sign*v > sign*t.Bound {
+				worse++
+				next = min(next, sign*v)
+			}
+		}
+	}
+	if float64(within) <= 2*(1-t.Part)*float64(all) {
+		return true
+	}
+	t.Bound, t.Part = sign*next, 1-float64(worse)/float64(all)
+	return worse > 0
 }

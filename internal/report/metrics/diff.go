@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"profdiff/internal/report/text"
@@ -294,7 +295,7 @@ func (t *Tail) text(unit, direction string) string {
 		}
 		runs = append(runs, s)
 	}
-	return fmt.Sprintf("%s %.0f%% of %s (%s %s) are in %d of %d runs: %s", worst, 100*(1-t.Part), t.Side, relation, text.Amount(float64(t.Bound), unit), t.Runs, t.Of, strings.Join(runs, ", "))
+	return fmt.Sprintf("%s %s%% of %s (%s %s) are in %d of %d runs: %s", worst, strconv.FormatFloat(100*(1-t.Part), 'g', 2, 64), t.Side, relation, text.Amount(float64(t.Bound), unit), t.Runs, t.Of, strings.Join(runs, ", "))
 }
 
 // notes say how to read the table, each once.
