@@ -48,6 +48,12 @@ var polling = sync.OnceValue(func() *regexp.Regexp {
 // nothing to do: it waits for nobody.
 func Polls(function string) bool { return polling().MatchString(function) }
 
+// Contends reports whether a slice has the name that Android's runtime gives the time in which a thread waits for a lock: who
+// had it says more.
+func Contends(slice string) bool {
+	return slice == "monitor contention" || strings.HasPrefix(slice, "Lock contention on ")
+}
+
 // place is where a stack waits, nil for no stack. It is the function by which a rule says that it
 // waits for a region of the program, or else the innermost one of the program that tells more than that it
 // waits. Stacks of the kernel alone have the innermost such function there.

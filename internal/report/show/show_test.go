@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/report/reporttest"
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
+	"profdiff/internal/wait"
 )
 
 // TestShowExact checks how numbers are written with and without Exact.
@@ -64,6 +65,30 @@ func TestSentence(t *testing.T) {
 		d := New(runtest.Build(t, "test", test.samples), Parts{By: run.ByFunction})
 		if got := d.sentence(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.samples, got, test.want)
+		}
+	}
+}
+
+// TestSentenceOfWaits checks that of slices that are waits for locks the first line says who waited for whom.
+func TestSentenceOfWaits(t *testing.T) {
+	waits := &wait.Report{Chains: []wait.Chain{{
+		Links: []wait.Link{{Thread: wait.Thread{Name: "app", Main: true}}, {Thread: wait.Thread{Name: "worker"}}}, Threads: 2,
+		Sum: wait.Sum{Count: 2, TotalNS: 9e6, LongestNS: 5e6},
+	}}}
+	for _, test := range []struct {
+		slice string
+		waits *wait.Report
+		want  string
+	}{
+		{"monitor contention", waits, "app (main) waited for worker: 9.000 ms in 2 waits, longest 5.000 ms"},
+		{"Lock contention on GC barrier lock", waits, "app (main) waited for worker: 9.000 ms in 2 waits, longest 5.000 ms"},
+		{"draw", waits, "1 of 1 slices is draw: 100.0% of their time"},
+		{"monitor contention", new(wait.Report), "1 of 1 slices is monitor contention: 100.0% of their time"},
+	} {
+		d := New(runtest.Build(t, "test", "slices main a!"+strings.ReplaceAll(test.slice, " ", "_")+" 9"), Parts{By: run.ByFunction})
+		d.Rows[0].Name, d.Waits = test.slice, test.waits
+		if got := d.sentence(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.slice, got, test.want)
 		}
 	}
 }

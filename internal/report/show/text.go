@@ -112,6 +112,11 @@ func (d *Document) sentence() string {
 		if top == nil || top.Self[i].Weight == 0 {
 			continue
 		}
+		if e.Name == "slices" && d.Waits != nil && wait.Contends(top.Name) {
+			if s := waits.Sentence(d.Waits); s != "" {
+				return s
+			}
+		}
 		if name, _ := run.SplitEvent(e.Name); d.By == run.ByFunction && strings.Contains(name, ":") && top.Self[i].Weight == e.Weight {
 			continue // a tracepoint is in one function
 		}
