@@ -26,7 +26,8 @@ func (s *samples) trackEvent(e *trackEvent) error {
 		case eventCallstackIID:
 			iid = m.Uint()
 		case eventStackWeight:
-			weight, weighted = math.Float64frombits(m.Fixed64()), true
+			weight = math.Float64frombits(m.Fixed64())
+			weighted = !math.IsNaN(weight) && !math.IsInf(weight, 0)
 		case eventAnnotation:
 			if e.phase != phaseSample || !isV8Event(s.r.tl.NameOf(e.name)) {
 				m.Skip()
@@ -115,6 +116,20 @@ func (c callstackSums) count() (n int64) {
 	return n
 }
 
+// millionths is what weights with fractions are counted in: weights of a run are whole numbers, and nothing tells what a producer
+// weighs its callstacks by, which may be seconds. Such have an event of their own, so that none is compared with whole ones.
+const millionths = 1e6
+
+// scale is what weights are multiplied by.
+func (c callstackSums) scale() float64 {
+	for _, sum := range c {
+		if sum.weight != math.Trunc(sum.weight) {
+			return millionths
+		}
+	}
+	return 1
+}
+
 // finishCallstacks adds the callstacks of track events: those with a weight if there are any, since it is
 // not known what the others weigh, else each with the weight 1.
 func (s *samples) finishCallstacks(chosen func(who uint32, at int64) bool) {
@@ -128,8 +143,13 @@ func (s *samples) finishCallstacks(chosen func(who uint32, at int64) bool) {
 	if len(sums) == 0 {
 		return
 	}
-	event := s.event(run.Event{Name: callstackEvent, Unit: "count"})
-	rounded := false
+	scale, name := sums.scale(), callstackEvent
+	if scale != 1 {
+		name += "-millionths"
+		s.warn("weights of callstacks have fractions: they are in millionths")
+	}
+	event := s.event(run.Event{Name: name, Unit: "count"})
+	limited := false
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b callstackKey) int { return cmp.Compare(sums[a].order, sums[b].order) })
 	for _, key := range keys {
 		sum := sums[key]
@@ -137,11 +157,12 @@ func (s *samples) finishCallstacks(chosen func(who uint32, at int64) bool) {
 			account.Filtered += sum.count
 			continue
 		}
-		weight := math.RoundToEven(min(max(sum.weight, 0), maxWeight))
-		rounded = rounded || weight != sum.weight
-		s.tally.AddSum(event, key.stack, key.who, sum.count, int64(weight), sum.weightSq)
+		exact := math.RoundToEven(scale * sum.weight)
+		weight := min(max(exact, 0), maxWeight)
+		limited = limited || weight != exact
+		s.tally.AddSum(event, key.stack, key.who, sum.count, int64(weight), scale*scale*sum.weightSq)
 	}
-	if rounded {
-		s.warn("weights of callstacks were rounded to whole numbers")
+	if limited {
+		s.warn("weights of callstacks that are below 0 or too large are not as the trace has them")
 	}
 }

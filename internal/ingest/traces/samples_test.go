@@ -2,6 +2,7 @@ package traces
 
 import (
 	"fmt"
+	"math"
 	"maps"
 	"slices"
 	"strings"
@@ -269,7 +270,7 @@ func TestStreaming(t *testing.T) {
 }
 
 // TestCallstacks has the figures of track_event_callstacks.textproto of Perfetto's diff_tests: two of four callstacks
-// have a weight, 2.5 and 4. That the other two have none is said; weights are whole numbers here, so 2.5 is 2.
+// have a weight, 2.5 and 4. That the other two have none is said.
 func TestCallstacks(t *testing.T) {
 	var tr perfettotest.Trace
 	s := tr.Sequence(1)
@@ -294,10 +295,37 @@ func TestCallstacks(t *testing.T) {
 	event(100, 1, "Interned Slice", message().Uint(56, stack))
 	event(140, 2, "Interned Slice", message().Uint(56, stack).Fixed64(57, 0x4010000000000000))
 	r := readTrace(t, &tr, nil)
-	check(t, "callstacks", samplesOf(r, callstackEvent), "/CallstackThread: FuncA;FuncB 1 4\n/CallstackThread: InlineMain;InlineLeaf 1 2\n")
+	check(t, "callstacks", samplesOf(r, callstackEvent+"-millionths"), "/CallstackThread: FuncA;FuncB 1 4000000\n/CallstackThread: InlineMain;InlineLeaf 1 2500000\n")
+	if !slices.Contains(r.Warnings, "weights of callstacks have fractions: they are in millionths") {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
 	check(t, "slices", samplesOf(r, slicesEvent), "/CallstackThread: Inline Slice 1 1 20\n/CallstackThread: Inline Slice 2 1 30\n/CallstackThread: Interned Slice 1 40\n")
 	if n := r.Accounting.Dropped["callstack without a weight"]; n != 2 {
 		t.Errorf("%d callstacks without a weight, want 2", n)
+	}
+}
+
+// TestCallstackWeights checks that weights that are whole numbers are as they are, and that none is lost for being less than one.
+func TestCallstackWeights(t *testing.T) {
+	for _, test := range []struct {
+		weights     []float64
+		event, want string
+	}{
+		{[]float64{3, 4}, callstackEvent, "/t: f 2 7\n"},
+		{[]float64{2.5, 1.5}, callstackEvent, "/t: f 2 4\n"},
+		{[]float64{0.25, 0.125}, callstackEvent + "-millionths", "/t: f 2 375000\n"},
+		{[]float64{1e-9}, callstackEvent + "-millionths", "/t: f 1 0\n"},
+		{[]float64{-5}, callstackEvent, "/t: f 1 0\n"},
+		{[]float64{math.NaN(), 3, math.Inf(1)}, callstackEvent, "/t: f 1 3\n"},
+	} {
+		var tr perfettotest.Trace
+		s := tr.Sequence(1)
+		s.ThreadTrack(1001, 0, 42, 4242, "t")
+		for i, w := range test.weights {
+			s.Event(uint64(10+i), message().Uint(9, 3).Uint(11, 1001).String(23, "i").
+				Fixed64(57, math.Float64bits(w)).Message(55, message().Message(1, message().String(1, "f"))))
+		}
+		check(t, fmt.Sprint(test.weights), samplesOf(readTrace(t, &tr, nil), test.event), test.want)
 	}
 }
 
