@@ -43,27 +43,67 @@ func TestRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked, err := query.NewRequest(s, dir, q, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(asked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := answer(t.Context(), bytes.NewReader(text), &out); err != nil {
-			t.Fatal(err)
-		}
-		got, err := query.Take(s, q, &out, "duckdb")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := asked(t, s, dir, q)
 		same(t, want.Rows, got.Rows)
 		if !x.rolledUp {
 			same(t, want.Categories, got.Categories)
 		}
 	}
+}
+
+// TestExact has devices that spend more, and less, than floating-point numbers tell exactly: sums are those of profdiff all the same.
+func TestExact(t *testing.T) {
+	f := fleettest.Fleet{Seed: 12, Profiles: 120, Devices: 40, Models: 2, Functions: 20, Batch: 50, Sample: 2_000_000_000_001}
+	dir := f.Write(t, t.TempDir())
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := make(map[string]int64)
+	for p, err := range s.Profiles(store.Selection{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights[p.DeviceID] += p.Weight
+	}
+	large := 0
+	for _, w := range weights {
+		if w > 1<<53 {
+			large++
+		}
+	}
+	if large == 0 || large == len(weights) {
+		t.Fatalf("%d of %d devices spend more than 2^53: that is no test", large, len(weights))
+	}
+	q := query.Question{Before: "1.0", After: "1.1", SampleType: fleettest.SampleType, Per: query.Share}
+	want, err := query.Ask(s, q, query.Scan{ByModel: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := asked(t, s, dir, q)
+	same(t, want.Rows, got.Rows)
+}
+
+// asked asks DuckDB.
+func asked(t *testing.T, s *store.Store, dir string, q query.Question) *query.Answer {
+	t.Helper()
+	request, err := query.NewRequest(s, dir, q, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := answer(t.Context(), bytes.NewReader(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	got, err := query.Take(s, q, &out, "duckdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 func same(t *testing.T, want, got []query.Row) {

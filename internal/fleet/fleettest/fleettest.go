@@ -7,6 +7,7 @@
 package fleettest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,6 +31,8 @@ type Fleet struct {
 	// 0 for none.
 	Effects map[int]float64
 	Fresh   int
+	// Sample is what a sample stands for, 0 for a million.
+	Sample int64
 }
 
 // Name is the name of a function.
@@ -94,7 +97,7 @@ func (f Fleet) profile(b *store.Batch, side int, release string, n int, stacks [
 	}
 	draw := rand.New(rand.NewPCG(f.Seed+2, uint64(side*f.Profiles+n)))
 	id := fleet.ProfileID(fmt.Appendf(nil, "%d %s %d", f.Seed, release, n))
-	const sample = 1_000_000
+	sample := cmp.Or(f.Sample, 1_000_000)
 	total, work := int64(0), int64(100+draw.IntN(400))
 	sums := map[int64]int64{}
 	for i, factor := range factors {

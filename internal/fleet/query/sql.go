@@ -35,7 +35,14 @@ type Query struct {
 }
 
 // SQL is the text that an engine runs. It wants the tables of package fleet as views, see [Views].
-func (q *Query) SQL() (string, error) { return q.statement("compare", false, true) }
+func (q *Query) SQL() (string, error) { return q.statement("compare", &stage{renamed: true}) }
+
+// A stage is what a statement builds on.
+type stage struct {
+	staged  bool   // sums over devices are in a table
+	renamed bool   // there are renames: joining none with all facts takes as long as the rest
+	release string // whose facts are summed into that table
+}
 
 // words are what a statement has where questions differ. Texts are literals.
 type words struct {
@@ -45,19 +52,19 @@ type words struct {
 	Value                     Value  // the start of the name of a column
 	Key                       string // the column by which rows differ
 	Category, Model, RolledUp bool
-	Staged                    bool // sums over devices are in a table
-	Renamed                   bool // there are renames: joining none with all facts takes as long as the rest
+	Staged, Renamed           bool
+	Release                   string // of a stage
 	LeastDevices              int
 }
 
 // statement is one of those that [parts] define.
-func (q *Query) statement(name string, staged, renamed bool) (string, error) {
+func (q *Query) statement(name string, on *stage) (string, error) {
 	if q.By == Category && (q.Value == Total || q.RolledUp) {
 		return "", errors.New("categories have neither a total, as a stack is in one, nor a roll-up")
 	}
 	w := words{
 		RowOf: "'" + string(q.By) + "'", Counted: "'" + string(q.Value) + "'", Per: "'" + string(q.Per) + "'",
-		Value: q.Value, Key: "function_id", Category: q.By == Category, Model: q.By == Model, RolledUp: q.RolledUp, Staged: staged, Renamed: renamed, LeastDevices: LeastDevices,
+		Value: q.Value, Key: "function_id", Category: q.By == Category, Model: q.By == Model, RolledUp: q.RolledUp, Staged: on.staged, Renamed: on.renamed, LeastDevices: LeastDevices,
 		Divisor: map[Per]string{Share: "weight", Work: "work_units", Second: "duration_ns"}[q.Per],
 	}
 	if w.Category {
@@ -66,7 +73,7 @@ func (q *Query) statement(name string, staged, renamed bool) (string, error) {
 	if w.RolledUp && q.Per == Share {
 		w.Divisor = "w"
 	}
-	for to, text := range map[*string]string{&w.Before: q.Before, &w.After: q.After, &w.SampleType: q.SampleType} {
+	for to, text := range map[*string]string{&w.Before: q.Before, &w.After: q.After, &w.SampleType: q.SampleType, &w.Release: on.release} {
 		var err error
 		if *to, err = literal(text); err != nil {
 			return "", err

@@ -192,8 +192,10 @@ WITH {{template "population" .}}, {{if not (or .Category .Staged)}}{{template "n
 {{- if not .Staged}}{{template "spent" .}}, {{end}}{{template "moments" .}}, {{template "rows" .}}
 {{- end}}
 
-{{/* DuckDB, which profdiff asks for all rows of functions, reads facts once for all of them: the moments become a table. Devices
-are numbers there, as groups of numbers are summed in a fraction of the time that groups of texts take. */ -}}
+{{/* DuckDB, which profdiff asks for all rows of functions, reads facts once for all of them: the moments become a table, one
+release after the other, as sums of one are half as many to keep. Devices are numbers there, as groups of numbers are summed in a fraction
+of the time that groups of texts take. What a device spends in a function is summed as a floating-point number, which takes half of the memory
+of an integer of 128 bits, where that is as exact: what is no more than 2^53 in all is. Other devices are exact, too. */ -}}
 
 {{define "device_numbers" -}}
 CREATE TEMP TABLE device_numbers AS
@@ -203,21 +205,28 @@ SELECT CAST(ROW_NUMBER() OVER () AS INT) AS device, release_id, device_model, un
 
 {{define "members" -}}
 CREATE TEMP TABLE members AS
-SELECT p.profile_id, p.batch_id, d.device
+SELECT p.profile_id, p.batch_id, p.release_id, d.device, SUM(p.weight) OVER (PARTITION BY d.device) <= 9007199254740992 AS small
 FROM profiles p JOIN device_numbers d ON d.release_id = p.release_id AND d.device_model = p.device_model AND d.unit_id = p.device_id
 WHERE p.sample_type = {{.SampleType}} AND p.weight > 0 AND p.{{.Divisor}} > 0
 {{- end}}
 
 {{define "function_moments" -}}
-CREATE TEMP TABLE function_moments AS
+CREATE TEMP TABLE function_moments (
+  release_id VARCHAR, device_model VARCHAR, function_id BIGINT,
+  self_nz HUGEINT, self_sx HUGEINT, self_sxx HUGEINT, self_sxw DECIMAL(38,0), total_nz HUGEINT, total_sx HUGEINT, total_sxx HUGEINT, total_sxw DECIMAL(38,0)
+)
+{{- end}}
+
+{{define "release_moments" -}}
+INSERT INTO function_moments
 WITH {{if .Renamed}}{{template "names" .}}, {{end}}xd AS (
+  SELECT m.device, {{if .Renamed}}i.to_id{{else}}f.function_id{{end}} AS function_id,
+         CAST(SUM(CAST(f.self_value AS DOUBLE)) AS HUGEINT) AS x, CAST(SUM(CAST(f.total_value AS DOUBLE)) AS HUGEINT) AS y
+  {{template "member_facts" .}} AND m.small
+  GROUP BY m.device, {{if .Renamed}}i.to_id{{else}}f.function_id{{end}}
+  UNION ALL
   SELECT m.device, {{if .Renamed}}i.to_id{{else}}f.function_id{{end}} AS function_id, SUM(f.self_value) AS x, SUM(f.total_value) AS y
-  FROM profile_functions f
-  JOIN members m ON m.profile_id = f.profile_id AND m.batch_id = f.batch_id
-  {{- if .Renamed}}
-  JOIN ids i ON i.from_id = f.function_id
-  {{- end}}
-  WHERE f.sample_type = {{.SampleType}}
+  {{template "member_facts" .}} AND NOT m.small
   GROUP BY m.device, {{if .Renamed}}i.to_id{{else}}f.function_id{{end}}
 )
 SELECT d.release_id, d.device_model, x.function_id,
@@ -225,4 +234,13 @@ SELECT d.release_id, d.device_model, x.function_id,
        SUM(CASE WHEN x.y > 0 THEN 1 ELSE 0 END) AS total_nz, SUM(x.y) AS total_sx, SUM(x.y*x.y) AS total_sxx, SUM(x.y*d.w) AS total_sxw
 FROM xd x JOIN device_numbers d ON d.device = x.device
 GROUP BY d.release_id, d.device_model, x.function_id
+{{- end}}
+
+{{define "member_facts" -}}
+FROM profile_functions f
+  JOIN members m ON m.profile_id = f.profile_id AND m.batch_id = f.batch_id
+  {{- if .Renamed}}
+  JOIN ids i ON i.from_id = f.function_id
+  {{- end}}
+  WHERE f.sample_type = {{.SampleType}} AND m.release_id = {{.Release}}
 {{- end}}
