@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"fmt"
 	"slices"
 
 	"profdiff/internal/run"
@@ -23,7 +24,7 @@ func (p *profile) measure() []run.Measured {
 		if !p.chosen(f.Process, f.Start, f.End) {
 			continue
 		}
-		of := m.of(p.tl.Processes[f.Process].Name, "frame", "ns")
+		of := m.of(p.nameOf(f.Process), "frame", "ns")
 		n := late[f.Process]
 		if n[1]++; f.Jank.App() {
 			n[0]++
@@ -37,14 +38,14 @@ func (p *profile) measure() []run.Measured {
 	}
 	for id := range p.tl.Processes {
 		if n, ok := late[trace.ProcessID(id)]; ok {
-			of := m.of(p.tl.Processes[id].Name, "frames that missed the deadline", "%")
+			of := m.of(p.nameOf(trace.ProcessID(id)), "frames that missed the deadline", "%")
 			of.Values = append(of.Values, 100*n[0]/n[1])
 		}
 	}
 	if len(frames) == 0 {
 		for _, s := range p.tl.MainThreadFrames() {
 			if p.chosen(s.Process, s.Start, s.End) {
-				of := m.of(p.tl.Processes[s.Process].Name, "frame in the main thread", "ns")
+				of := m.of(p.nameOf(s.Process), "frame in the main thread", "ns")
 				of.Values = append(of.Values, float64(s.End-s.Start))
 			}
 		}
@@ -65,6 +66,15 @@ func (p *profile) measure() []run.Measured {
 		}
 	}
 	return m.list
+}
+
+// nameOf is the name of a process, or its number where the trace does not list processes: what several did is not one metric.
+func (p *profile) nameOf(id trace.ProcessID) string {
+	process := &p.tl.Processes[id]
+	if process.Name == "" && process.PID > 0 {
+		return fmt.Sprintf("process %d", process.PID)
+	}
+	return process.Name
 }
 
 // chosen reports whether a time of a process is in those that were chosen, in part at least.

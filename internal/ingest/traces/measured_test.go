@@ -12,6 +12,26 @@ import (
 	"profdiff/internal/trace"
 )
 
+// TestMeasuredWithoutNames checks that frames of several processes are not one metric in a trace that does not list processes.
+func TestMeasuredWithoutNames(t *testing.T) {
+	var tr perfettotest.Trace
+	s := tr.Sequence(1)
+	s.System("5.10.157", 33)
+	for i, pid := range []int{458, 9305, 9305} {
+		at := uint64(100 + 20*i)
+		s.Frame(at, at+10, perfettotest.SurfaceFrame{Cookie: int64(i + 1), Token: int64(i + 1), PID: pid, Jank: uint64([]int{1, 64, 1}[i])})
+	}
+	want := []run.Measured{
+		{Process: "process 458", Quantity: "frame", Unit: "ns", Values: []float64{10}},
+		{Process: "process 9305", Quantity: "frame", Unit: "ns", Values: []float64{10, 10}},
+		{Process: "process 458", Quantity: "frames that missed the deadline", Unit: "%", Values: []float64{0}},
+		{Process: "process 9305", Quantity: "frames that missed the deadline", Unit: "%", Values: []float64{50}},
+	}
+	if diff := cmp.Diff(want, readTrace(t, &tr, nil).Measured); diff != "" {
+		t.Errorf("frames (-want +got):\n%s", diff)
+	}
+}
+
 // TestMeasured checks which values a trace has of frames and starts.
 func TestMeasured(t *testing.T) {
 	var tr perfettotest.Trace

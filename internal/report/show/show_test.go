@@ -50,6 +50,7 @@ func TestSentence(t *testing.T) {
 		{"slices main a!android::Looper::pollOnce 90\nslices main a!frame;a!draw 10", "1 of 2 slices is draw: 10.0% of their time"},
 		{"slices main a!pollOnce 90\nslices main a!frame;a!draw 4 6", "2 of 3 slices are draw: 10.0% of their time"},
 		{"cpu-clock main a!main;libc.so!__poll_nocancel 90", ""},
+		{"slices main a!NETWORK:https://example.com/img/a/AVvXsEgo2-I1LhMjWd1zzpIQXzjMCPoZeUZc35n43UosKDuLMyP7rID 9", "1 of 1 slices is NETWORK:https://example.com/img/a/AVvXsEgo2-I1LhMjWd1zzpIQX…: 100.0% of their time"},
 		{"slices main a!HIDL::ISensors::poll::client 90\nslices main a!frame;a!draw 10", "1 of 2 slices is draw: 10.0% of their time"},
 		{"sched:sched_waking:k main a!main;k!try_to_wake_up 2\ncpu-clock main a!main;a!parse 3", "1 of 1 samples in parse: 100.0% of cpu-clock"},
 		{"kmem:kmalloc main a!main;a!parse 2\nkmem:kmalloc main a!main 1", "1 of 2 samples in parse: 66.7% of kmem:kmalloc"},

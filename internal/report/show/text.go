@@ -155,9 +155,14 @@ func (d *Document) top(event int) (row *run.Row, in string) {
 	if at < 0 {
 		return nil, ""
 	}
-	row, in = &rows[at], text.Elide(rows[at].Name, sentenceName)
-	if d.By != run.ByFunction {
-		in = string(d.By) + " " + in
+	row = &rows[at]
+	switch name, _ := run.SplitEvent(d.Events[event].Name); {
+	case d.By != run.ByFunction:
+		in = string(d.By) + " " + text.Elide(row.Name, sentenceName)
+	case strings.HasSuffix(name, "slices") && text.Width(row.Name) > sentenceName:
+		in = text.CutEnd(row.Name, sentenceName) // no function is called so: it may be a sentence, or an address of a page
+	default:
+		in = text.Elide(row.Name, sentenceName)
 	}
 	return row, in
 }
