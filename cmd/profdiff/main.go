@@ -281,16 +281,29 @@ func (s *stdio) say(format string, args ...any) {
 	}
 }
 
-// report prints an error, and what may help on the next line.
+// report prints an error, and what may help on the next line. An error has one line, whatever names are in it, but
+// for those that show how a command is used.
 func (s *stdio) report(err error) {
-	s.say("%v", err)
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range several.Unwrap() {
+			s.report(err)
+		}
+		return
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		s.say("%v", err)
+		return
+	}
+	s.say("%s", text.Printable(err.Error()))
 	if fe, ok := errors.AsType[*perffile.FormatError](err); ok && fe.Truncated {
 		s.say("hint: --allow-truncated reads what there is")
 	}
 }
 
-// warn prints a condition that does not stop the command.
-func (s *stdio) warn(format string, args ...any) { s.say("warning: "+format, args...) }
+// warn prints a condition that does not stop the command, in one line.
+func (s *stdio) warn(format string, args ...any) {
+	s.say("warning: %s", text.Printable(fmt.Sprintf(format, args...)))
+}
 
 func (s *stdio) warnAll(list []string) {
 	for _, w := range list {

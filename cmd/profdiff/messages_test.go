@@ -17,7 +17,7 @@ func TestSay(t *testing.T) {
 		say  func(*stdio)
 		want string
 	}{
-		{"an error", func(s *stdio) { s.report(errors.New(foreign)) }, "profdiff: cpu\nprofdiff: ::error::x⟨U+001B⟩[31m⟨U+000D⟩##[error]y⟨U+202E⟩\n"},
+		{"an error", func(s *stdio) { s.report(errors.New(foreign)) }, "profdiff: cpu⟨U+000A⟩::error::x⟨U+001B⟩[31m⟨U+000D⟩##[error]y⟨U+202E⟩\n"},
 		{"two errors", func(s *stdio) { s.report(errors.Join(errors.New("a"), errors.New("b"))) }, "profdiff: a\nprofdiff: b\n"},
 		{"a warning", func(s *stdio) { s.warn("event %s", "\x00\x07") }, "profdiff: warning: event ⟨U+0000⟩⟨U+0007⟩\n"},
 		{"a note", func(s *stdio) { s.note("5.3 µs ± 1%, 100% of a") }, "profdiff: 5.3 µs ± 1%, 100% of a\n"},
