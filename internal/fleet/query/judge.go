@@ -240,12 +240,16 @@ func spreadOver(list []*Change) float64 {
 	return sum * sum / squares
 }
 
-// over are the verdicts that findings have over a ratio instead of over 1.
+// over are the verdicts that findings have over a ratio instead of over 1. Intervals tell most of it: what has the ratio in its interval
+// has a p-value above 1 - [verdict.Level], which shows nothing by itself, and as false discoveries are to be no more than that,
+// nothing of others either.
 func (c *Comparison) over(family []*verdict.Finding, ratio float64) []verdict.Verdict {
 	p := make([]float64, len(family))
 	for i, f := range family {
 		e := f.Estimate()
-		p[i] = min(1, 2*min(e.Above(ratio), e.Below(ratio)))
+		if p[i] = 1; !e.CI.Contains(ratio) || c.Rule.FalseDiscovery > 1-verdict.Level {
+			p[i] = min(1, 2*min(e.Above(ratio), e.Below(ratio)))
+		}
 	}
 	list := make([]verdict.Verdict, len(family))
 	margin := 1 + c.Rule.Margin
@@ -253,9 +257,8 @@ func (c *Comparison) over(family []*verdict.Finding, ratio float64) []verdict.Ve
 		f := family[i]
 		e := f.Estimate()
 		shown := q <= c.Rule.FalseDiscovery && p[i] <= 1-verdict.Level
-		const half = (1 - verdict.Level) / 2
 		switch {
-		case e.Below(ratio*margin) <= half && e.Above(ratio/margin) <= half:
+		case e.CI.Lo >= ratio/margin && e.CI.Hi <= ratio*margin:
 			list[i] = verdict.Unchanged
 		case shown && f.Ratio < ratio:
 			list[i] = verdict.Improved
