@@ -56,6 +56,7 @@ type chromeReader struct {
 	// malformed events cannot be read, timeless ones have no time; others are of phases that say nothing of time.
 	malformed, timeless int64
 	sums                int64
+	sampled             int64 // what a profiler of the CPU added beside the events, which is not read
 	others              map[string]int64
 	cut                 bool
 }
@@ -140,6 +141,10 @@ func (c *chromeReader) read() error {
 			var other json.RawMessage
 			if err := c.dec.Decode(&other); err != nil {
 				return c.end(err)
+			}
+			var list []json.RawMessage
+			if key == "samples" && json.Unmarshal(other, &list) == nil {
+				c.sampled += int64(len(list))
 			}
 		}
 	}
@@ -366,12 +371,14 @@ func (c *chromeReader) finish() (*run.Run, error) {
 		out.Warnings = append(out.Warnings, "the list of events has no end: what was not written yet is missing")
 	}
 	a := &out.Accounting
-	a.In += c.malformed + c.sums + c.timeless
+	a.In += c.malformed + c.sums + c.timeless + c.sampled
+	a.Drop("CPU samples beside the events", c.sampled)
 	a.Drop("events that are not understood", c.malformed)
 	a.Drop("sums of other events", c.sums)
 	a.Drop("without a time", c.timeless)
 	line(c.malformed, "%d of %d events are left out because they are not understood", c.events)
 	line(c.sums, "%d events are sums of others, and are left out")
+	line(c.sampled, "%d CPU samples that stand beside the events are not read: the recording that they were taken from, such as perf.data, has them")
 	line(c.timeless, "%d events have no time and are left out")
 	if len(c.others) > 0 {
 		out.Warnings = append(out.Warnings, "phases of events that are not read: "+otherEvents(c.others))

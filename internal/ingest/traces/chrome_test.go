@@ -93,6 +93,22 @@ func TestChromeJSON(t *testing.T) {
 	}
 }
 
+// TestChromeJSONSamples checks that CPU samples beside the events, which are not read, are counted and said.
+func TestChromeJSONSamples(t *testing.T) {
+	r, err := readChrome(t, []byte(`{"traceEvents":[`+chromeEvents+`],"stackFrames":{"1":{"name":"f"}},"samples":[{"name":"cycles","ts":1,"sf":1},{"ts":2}]}`), new(reading.Options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Accounting.Dropped["CPU samples beside the events"]; n != 2 {
+		t.Errorf("%d dropped, want 2", n)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "2 CPU samples that stand beside the events are not read: ")
+	}) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
+
 func TestChromeJSONErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"traceEvents":[]}`:   "has too little: of 0 events",

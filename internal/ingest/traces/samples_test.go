@@ -2,8 +2,8 @@ package traces
 
 import (
 	"fmt"
-	"math"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
