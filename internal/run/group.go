@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 )
@@ -44,14 +45,17 @@ type Row struct {
 	// Name is what the row stands for. Of a function it does not have to be
 	// unique: DSO tells functions of one name apart.
 	Name string
-	// SystemName, File and DSO are set in rows of functions only, DSO also in rows of
-	// DSOs.
-	SystemName, File, DSO string
-	Unknown               bool
+	// DSO is set in rows of functions and of DSOs.
+	DSO string
+	// Function is the first function of the name in the file, nil in other rows.
+	Function *Function
 	// Self is what was spent in it, Total also what its callees spent; a sample
 	// counts once however often the function is on its stack.
 	Self, Total []Sum // by event
 }
+
+// Unknown reports whether the row is of a function that stands for addresses without a name.
+func (r *Row) Unknown() bool { return r.Function != nil && r.Function.Unknown }
 
 // NoLabel stands for threads, processes and states that are not known.
 const NoLabel = "[unknown]"
@@ -99,29 +103,27 @@ type grouper struct {
 	r     *Run
 	by    GroupBy
 	total bool
-	ids   interned[rowKey]
-	keys  []rowKey // of rows
+	ids   slots // of rows by their keys
 	rows  []Row
 }
 
-func (g *grouper) row(key rowKey, init func(*Row)) int {
-	i, known := g.ids.index(&g.keys, key)
+// row is the index of the row of a key, of a function f if it is one.
+func (g *grouper) row(key rowKey, f *Function) int32 {
+	hash := uint32(maphash.Comparable(internedSeed, key))
+	at, known := g.ids.find(hash, func(i uint32) bool { return g.rows[i].Name == key.name && g.rows[i].DSO == key.dso })
 	if !known {
 		n := len(g.r.Events)
 		sums := make([]Sum, 2*n)
-		row := Row{Name: key.name, DSO: key.dso, Self: sums[:n:n], Total: sums[n:]}
-		if init != nil {
-			init(&row)
-		}
-		g.rows = append(g.rows, row)
+		g.ids.put(at, hash, len(g.rows))
+		g.rows = append(g.rows, Row{Name: key.name, DSO: key.dso, Function: f, Self: sums[:n:n], Total: sums[n:]})
 	}
-	return int(i)
+	return int32(g.ids.table[at].at - 1)
 }
 
 // labels sums by what the samples are labelled with.
 func (g *grouper) labels() {
 	r := g.r
-	of := make([]int, len(r.Labels)) // row of each, +1
+	of := make([]int32, len(r.Labels)) // row of each, +1
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		if of[s.Labels] == 0 {
@@ -160,15 +162,26 @@ func isIOWorker(thread string) bool {
 // frames sums by what the frames are in.
 func (g *grouper) frames() {
 	r := g.r
-	of := make([][]int, len(r.Locations)) // rows of each, innermost function first
 	if g.by == ByFunction {
-		g.rows, g.keys = make([]Row, 0, len(r.Functions)), make([]rowKey, 0, len(r.Functions))
+		g.rows = make([]Row, 0, len(r.Functions))
 	}
+	var of rowsAt
+	var leaves []int32 // rows of the innermost functions, +1
 	if g.total {
 		// Of functions of one name, the row shows the one of the first location.
-		for i := range of {
-			of[i] = g.locationRows(&r.Locations[i])
+		of = g.locations()
+	} else {
+		leaves = make([]int32, len(r.Locations))
+	}
+	leafRow := func(location uint32) int32 {
+		if g.total {
+			return of.at(location)[0]
 		}
+		if leaves[location] == 0 {
+			l := &r.Locations[location]
+			leaves[location] = g.frameRow(l, l.Lines[0]) + 1
+		}
+		return leaves[location] - 1
 	}
 	for i := range r.Samples {
 		s := &r.Samples[i]
@@ -178,14 +191,10 @@ func (g *grouper) frames() {
 			row.Total[s.Event].Add(&s.Sum)
 			continue
 		}
-		leaf := r.Stacks.Location(s.Stack)
-		if of[leaf] == nil {
-			of[leaf] = g.locationRows(&r.Locations[leaf])
-		}
-		g.rows[of[leaf][0]].Self[s.Event].Add(&s.Sum)
+		g.rows[leafRow(r.Stacks.Location(s.Stack))].Self[s.Event].Add(&s.Sum)
 	}
 	if g.total {
-		g.totals(of)
+		g.totals(&of)
 	}
 	// Locations that no sample has any more, by a filter, leave empty rows.
 	g.rows = slices.DeleteFunc(g.rows, func(row Row) bool {
@@ -196,7 +205,7 @@ func (g *grouper) frames() {
 // totals adds to each row what its stacks and their callees spent, where the row is not
 // among the callers already. It takes a step for each stack, not for each frame of each sample: stacks
 // may be deep. of has the rows of locations.
-func (g *grouper) totals(of [][]int) {
+func (g *grouper) totals(of *rowsAt) {
 	r := g.r
 	var tree Callees
 	tree.Reset(&r.Stacks)
@@ -214,35 +223,47 @@ func (g *grouper) totals(of [][]int) {
 			below[r.Stacks.Parent(StackID(id))].Add(&below[id])
 		}
 		tree.Walk(func(id StackID) bool {
-			for _, row := range of[r.Stacks.Location(id)] {
+			for _, row := range of.at(r.Stacks.Location(id)) {
 				if within[row]++; within[row] == 1 {
 					g.rows[row].Total[event].Add(&below[id])
 				}
 			}
 			return true
 		}, func(id StackID) {
-			for _, row := range of[r.Stacks.Location(id)] {
+			for _, row := range of.at(r.Stacks.Location(id)) {
 				within[row]--
 			}
 		})
 	}
 }
 
-// locationRows are the rows that a location counts for: one for each function there,
-// innermost first, or the first of them.
-func (g *grouper) locationRows(l *Location) []int {
-	lines := l.Lines
-	if !g.total || g.by == ByDSO {
-		lines = lines[:1]
-	}
-	rows := make([]int, len(lines))
-	for i, line := range lines {
-		rows[i] = g.frameRow(l, line)
-	}
-	return rows
+// rowsAt are the rows that locations count for: one for each function there, innermost first, or the first of them.
+type rowsAt struct {
+	start []int32 // by location, and the end of the last
+	list  []int32
 }
 
-func (g *grouper) frameRow(l *Location, line Line) int {
+func (o *rowsAt) at(location uint32) []int32 { return o.list[o.start[location]:o.start[location+1]] }
+
+func (g *grouper) locations() rowsAt {
+	r := g.r
+	of := rowsAt{start: make([]int32, 0, len(r.Locations)+1), list: make([]int32, 0, len(r.Locations))}
+	for i := range r.Locations {
+		l := &r.Locations[i]
+		of.start = append(of.start, int32(len(of.list)))
+		lines := l.Lines
+		if g.by == ByDSO {
+			lines = lines[:1]
+		}
+		for _, line := range lines {
+			of.list = append(of.list, g.frameRow(l, line))
+		}
+	}
+	of.start = append(of.start, int32(len(of.list)))
+	return of
+}
+
+func (g *grouper) frameRow(l *Location, line Line) int32 {
 	m := &g.r.Mappings[l.Mapping]
 	f := &g.r.Functions[line.Function]
 	switch g.by {
@@ -252,7 +273,5 @@ func (g *grouper) frameRow(l *Location, line Line) int {
 	case ByFile:
 		return g.row(rowKey{name: cmp.Or(f.File, "[unknown]")}, nil)
 	}
-	return g.row(rowKey{name: f.Name, dso: m.File}, func(row *Row) {
-		row.SystemName, row.File, row.Unknown = f.SystemName, f.File, f.Unknown
-	})
+	return g.row(rowKey{name: f.Name, dso: m.File}, f)
 }

@@ -77,10 +77,11 @@ func New(r *run.Run, parts Parts) *Document {
 	}
 	if parts.Lists {
 		for _, row := range r.Group(run.ByFunction) {
-			d.Functions = append(d.Functions, Function{
-				Name: row.Name, SystemName: row.SystemName, File: row.File, DSO: row.DSO,
-				Self: sums(r, row.Self), Total: sums(r, row.Total),
-			})
+			f := Function{Name: row.Name, DSO: row.DSO, Self: sums(r, row.Self), Total: sums(r, row.Total)}
+			if row.Function != nil {
+				f.SystemName, f.File = row.Function.SystemName, row.Function.File
+			}
+			d.Functions = append(d.Functions, f)
 		}
 		d.Threads = groups(r, parts.group(r, run.ByThread))
 		d.DSOs = groups(r, r.Group(run.ByDSO))

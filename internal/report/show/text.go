@@ -139,23 +139,27 @@ func (d *Document) sentence() string {
 // top is the row of which a sentence says that most of an event is in it, and how; nil if there is none. Functions without
 // names of one file stand together, as what has no name is of several functions: where they are more than half, or all there is.
 func (d *Document) top(event int) (row *run.Row, in string) {
-	rows := sortRows(d.Rows, event)
-	at := slices.IndexFunc(rows, func(r run.Row) bool {
-		return r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "[") && !r.Unknown && !wait.Polls(r.Name))
-	})
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		if row != nil && compareRows(r, row, event) > 0 {
+			continue
+		}
+		if r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "[") && !r.Unknown() && !wait.Polls(r.Name)) {
+			row = r
+		}
+	}
 	if d.By == run.ByFunction {
-		u := unnamed(rows, event)
-		if at < 0 || u.Self[event].Weight > d.Events[event].Weight/2 {
+		u := unnamed(d.Rows, event)
+		if row == nil || u.Self[event].Weight > d.Events[event].Weight/2 {
 			if in = text.BaseName(u.Name); in == "[unknown]" {
 				return u, "functions without names"
 			}
 			return u, text.Elide(in, sentenceName) + ", whose functions have no names"
 		}
 	}
-	if at < 0 {
+	if row == nil {
 		return nil, ""
 	}
-	row = &rows[at]
 	switch name, _ := run.SplitEvent(d.Events[event].Name); {
 	case d.By != run.ByFunction:
 		in = string(d.By) + " " + text.Elide(row.Name, sentenceName)
@@ -173,7 +177,7 @@ func unnamed(rows []run.Row, event int) *run.Row {
 	byFile := make(map[string]*run.Row)
 	for i := range rows {
 		r := &rows[i]
-		if !r.Unknown || r.Name == run.CutName {
+		if !r.Unknown() || r.Name == run.CutName {
 			continue
 		}
 		file := cmp.Or(r.DSO, r.Name)
@@ -254,8 +258,7 @@ func writeTop(w io.Writer, d *Document, e int, opt Options) error {
 	sorted := sortRows(d.Rows, e)
 	shown := 0
 	var rest run.Sum
-	for i := range sorted {
-		row := &sorted[i]
+	for _, row := range sorted {
 		self, total := row.Self[e], row.Total[e]
 		if total.Count == 0 && total.Weight == 0 {
 			continue
@@ -403,15 +406,20 @@ func WriteTree(w io.Writer, d *Document, opt Options) error {
 	return nil
 }
 
-// sortRows orders rows by one event: self weight, then total, largest first, then
-// name.
-func sortRows(rows []run.Row, event int) []run.Row {
-	sorted := slices.Clone(rows)
-	slices.SortFunc(sorted, func(a, b run.Row) int {
-		return cmp.Or(
-			-cmp.Compare(a.Self[event].Weight, b.Self[event].Weight), -cmp.Compare(a.Total[event].Weight, b.Total[event].Weight),
-			strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO),
-		)
-	})
+// sortRows orders rows by one event, see compareRows.
+func sortRows(rows []run.Row, event int) []*run.Row {
+	sorted := make([]*run.Row, len(rows))
+	for i := range rows {
+		sorted[i] = &rows[i]
+	}
+	slices.SortFunc(sorted, func(a, b *run.Row) int { return compareRows(a, b, event) })
 	return sorted
+}
+
+// compareRows compares rows by what they have of one event: self weight, then total, largest first, then name.
+func compareRows(a, b *run.Row, event int) int {
+	if c := cmp.Or(cmp.Compare(b.Self[event].Weight, a.Self[event].Weight), cmp.Compare(b.Total[event].Weight, a.Total[event].Weight)); c != 0 {
+		return c
+	}
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO))
 }
