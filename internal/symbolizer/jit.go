@@ -95,7 +95,10 @@ func (z *Symbolizer) HasJITDumps() bool { return z.dumps > 0 && !z.opt.Objects.E
 // a time, from its jitdump file; 0 if there is none. Memory is used again, so the
 // time matters.
 func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
-	j := z.jitOf(pid)
+	j := z.jit[pid]
+	if j == nil {
+		return 0
+	}
 	z.readDump(pid, j)
 	if j.dump == nil {
 		return 0

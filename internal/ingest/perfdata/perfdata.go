@@ -51,9 +51,8 @@ type reader struct {
 	full       chan *batch
 	free       chan *batch
 	added      chan struct{} // closed when all batches have been added
-	labels     map[labelsKey]uint32
-	labelled   []labelled // latest labels of the threads, by perfsession.Thread.ID
-	dsosSeen   int        // of session.DSOs, by noteJITDumps
+	labelled   []labelled    // latest labels of the threads, by perfsession.Thread.ID
+	dsosSeen   int           // of session.DSOs, by noteJITDumps
 	jitDumps   bool
 	segments   []segment
 	segmentOf  []uint32 // by perfsession.Mapping.ID, +1
@@ -84,7 +83,6 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 		opt: opt, file: f, session: perfsession.New(f), b: run.NewBuilder(src.Name),
 		segments:   make([]segment, 1),
 		segmentIDs: make(map[segmentKey]uint32),
-		labels:     make(map[labelsKey]uint32),
 		seen:       new(recentPlaces),
 		blocked:    make(map[int32]blocked),
 	}

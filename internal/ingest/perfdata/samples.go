@@ -399,9 +399,6 @@ type labelled struct {
 
 // label returns the labels for a key.
 func (p *reader) label(key labelsKey) uint32 {
-	if i, ok := p.labels[key]; ok {
-		return i
-	}
 	l := run.Labels{
 		Process: p.session.Name(key.process), Thread: p.session.Name(key.thread),
 		PID: int64(key.pid), TID: int64(key.tid), CPU: int64(key.cpu),
@@ -424,7 +421,5 @@ func (p *reader) label(key labelsKey) uint32 {
 	case perffile.CPUModeGuestUser:
 		l.Mode = "Guest User"
 	}
-	i := p.b.Labels(l)
-	p.labels[key] = i
-	return i
+	return p.b.Labels(l)
 }
