@@ -22,7 +22,7 @@ var policy = map[string][]string{
 	"exchange/parca":        {"exchange/transport", "protobuf"},
 	"exchange/pyroscope":    {"exchange/transport", "protobuf"},
 	"exchange/transport":    {"protobuf"},
-	"input":                 {"exchange", "input/xz"},
+	"input":                 {"exchange", "input/xz", "limit"},
 	"input/xz":              {},
 	"cputime":               {},
 	"limit":                 {},

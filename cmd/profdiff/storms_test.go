@@ -93,7 +93,7 @@ func stormCases() []stormCase {
 		{"forks-convert", "convert in -o out.pb.gz", one("forks"), exitOK, 0, ""},
 		{"mmaps", "show in", one("mmaps"), exitOK, 0, ""},
 		{"stack", "show in", one("stack"), exitInput, 0, "more than 65536 frames"},
-		{"processes", "show in", one("processes"), exitOK, 3, ""},
+		{"processes", "show in", one("processes"), exitOK, 2, ""},
 		{"gecko", "show in", one("gecko"), exitOK, 0, ""},
 		{"gecko-convert", "convert in -o out.pb.gz", one("gecko"), exitInput, 0, "lists the frames"},
 		{"gecko-folded", "convert in -o out --to folded", one("gecko"), exitInput, 0, "all frames of its stack"},
@@ -102,11 +102,11 @@ func stormCases() []stormCase {
 		{"chain-convert", "convert in -o out.pb.gz", chain(5000), exitOK, 0, ""},
 		{"chain-folded", "convert in -o out --to folded", chain(5000), exitOK, 0, ""},
 		{"chain-fleet", ingest, chain(5000), exitOK, 0, ""},
-		{"functions", "show in", one("functions"), exitOK, 3, ""},
-		{"functions-convert", "convert in -o out.pb.gz", one("functions"), exitOK, 2, ""},
+		{"functions", "show in", one("functions"), exitOK, 2, ""},
+		{"functions-convert", "convert in -o out.pb.gz", one("functions"), exitOK, 0, ""},
 		{"diff", "diff in other", func(half int) map[string][]byte {
 			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
-		}, exitOK, 3, ""},
+		}, exitOK, 2, ""},
 		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }, exitInput, 0, "decompresses to more than"},
 		{"page", "report --from in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }, exitInput, 0, "become more than"},
 	}

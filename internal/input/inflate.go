@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"profdiff/internal/input/xz"
+	"profdiff/internal/limit"
 )
 
 // A compressed input may grow to maxInflation times its size and inflationAllowance
@@ -110,6 +111,7 @@ func newInflater(head Head, r *bufio.Reader, in *countingReader, size int64) (*i
 func (f *inflater) Read(p []byte) (int, error) {
 	n, err := f.z.Read(p)
 	f.out += int64(n)
+	limit.Expect(int64(n))
 	if f.out > f.limit*f.in.n+inflationAllowance {
 		return 0, tooMuch(f.form, f.limit)
 	}

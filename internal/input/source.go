@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"profdiff/internal/exchange"
+	"profdiff/internal/limit"
 )
 
 // A Source is an input: a file or a stream, inflated if it is compressed.
@@ -131,6 +132,7 @@ func New(name string, r io.Reader) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	limit.Expect(size)
 	s := &Source{Name: name, at: at, size: size}
 	if at != nil {
 		r = io.NewSectionReader(at, 0, size)

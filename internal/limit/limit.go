@@ -3,9 +3,11 @@
 //  1. [Set] says how much the process may use: what a user allows ([Parse]), or a part of what
 //     the machine has left ([Machine]). The runtime of Go collects garbage more often as the
 //     process comes near it (debug.SetMemoryLimit).
-//  2. What keeps things that grow with an input counts them ([Kind.Add]): stacks, functions,
+//  2. [Expect] says how large the inputs are. Above what that lets expect, garbage is collected more
+//     often than it is otherwise, but not so often that it would cost much.
+//  3. What keeps things that grow with an input counts them ([Kind.Add]): stacks, functions,
 //     mappings. Counting decides nothing; it is for the message.
-//  3. After each collection of garbage what is left is compared with the limit. That is the one
+//  4. After each collection of garbage what is left is compared with the limit. That is the one
 //     check, for whatever grows, where it grows, and it costs nothing while there is room: memory
 //     cannot grow without a collection. Above four fifths of the limit, most time would go into
 //     collections that find nothing, and [Exceeded] tells whoever ends the command.
@@ -60,9 +62,9 @@ const Ballast = 32 << 20
 var Exceeded = make(chan string, 1)
 
 var (
-	limit   atomic.Int64
-	watched atomic.Bool
-	advice  atomic.Pointer[string]
+	limit, expected atomic.Int64
+	watched         atomic.Bool
+	advice          atomic.Pointer[string]
 )
 
 // Advise says how the command at hand needs less memory, as a clause with a verb: "--jobs 1 needs less". Unless that is said, filters
@@ -74,6 +76,20 @@ func Set(bytes int64) {
 	limit.Store(bytes)
 	debug.SetMemoryLimit(min(bytes, None-Ballast) + Ballast)
 	if bytes != None && !watched.Swap(true) {
+		watch()
+	}
+}
+
+// What a command is to take: so much, and so many times what it reads.
+const (
+	own     = 100 << 20
+	perByte = 4
+)
+
+// Expect says that so many bytes more are read.
+func Expect(bytes int64) {
+	expected.Add(bytes)
+	if !watched.Load() && !watched.Swap(true) {
 		watch()
 	}
 }
@@ -95,11 +111,24 @@ func watch() {
 	}, struct{}{})
 }
 
-// check compares what is in use with the limit.
+// check compares what is in use with the limit, and with what is expected.
 func check() {
-	sample := [...]metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	sample := [...]metrics.Sample{
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}
 	metrics.Read(sample[:])
-	used, most := int64(sample[0].Value.Uint64()+sample[1].Value.Uint64())-Ballast, limit.Load()
+	bytes := func(i int) int64 { return int64(sample[i].Value.Uint64()) }
+	used, most := bytes(0)+bytes(1)-Ballast, Allowed()
+	if inputs := expected.Load(); inputs > 0 {
+		// The next collection comes at a quarter more at the latest, as while inputs are read. What is neither an object nor free counts, too.
+		rest := bytes(2) - bytes(3) - bytes(4) - bytes(5)
+		debug.SetMemoryLimit(min(most, max(own+perByte*inputs, used+used/4+rest), None-Ballast) + Ballast)
+	}
 	if used <= most/5*4 {
 		return
 	}

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -41,6 +42,27 @@ func TestMachine(t *testing.T) {
 	} {
 		if got := Machine(test.root); got != test.want {
 			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// TestExpect checks that the collector is told what inputs let expect, and what a user allows if that is less.
+func TestExpect(t *testing.T) {
+	defer func(limitBefore, expectedBefore, memory int64) {
+		limit.Store(limitBefore)
+		expected.Store(expectedBefore)
+		debug.SetMemoryLimit(memory)
+	}(limit.Load(), expected.Load(), debug.SetMemoryLimit(-1))
+	const input = 10 << 20
+	Expect(input)
+	for _, test := range []struct{ allowed, want int64 }{
+		{None, own + perByte*input + Ballast},
+		{Least, Least + Ballast},
+	} {
+		Set(test.allowed)
+		check()
+		if got := debug.SetMemoryLimit(-1); got != test.want {
+			t.Errorf("allowed %d: the limit is %d, want %d", test.allowed, got, test.want)
 		}
 	}
 }
