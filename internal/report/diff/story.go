@@ -24,7 +24,7 @@ var labels = map[string]string{
 	"branch-misses": "branch misses", "cache-misses": "cache misses", "cache-references": "cache references", "context-switches": "context switches",
 	"page-faults": "page faults", "cpu-migrations": "migrations", "duration_time": "time",
 	// Of timelines and dumps.
-	"slices": "time in slices", "async-slices": "time in asynchronous slices", "delay": "time waiting for locks", "stack-dumps": "stack dumps",
+	"slices": "time in slices", "async-slices": "time in asynchronous slices", "delay": "time blocked", "stack-dumps": "stack dumps",
 	// Of profilers of programs in Go and Java.
 	"cpu": "CPU time", "wall": "wall-clock time", "lock": "time waiting for monitors", "park": "time parked", "native-lock": "time waiting for native locks", "in-native": "time in native methods",
 	"inuse_space": "bytes in use", "inuse_objects": "objects in use", "alloc_space": "bytes allocated", "alloc_objects": "objects allocated",
@@ -38,7 +38,7 @@ var labels = map[string]string{
 
 // singular are labels of which there is one.
 var singular = map[string]bool{
-	"CPU time": true, "time off the CPU": true, "time": true, "time in slices": true, "time in asynchronous slices": true, "time waiting for locks": true,
+	"CPU time": true, "time off the CPU": true, "time": true, "time in slices": true, "time in asynchronous slices": true, "time blocked": true,
 	"wall-clock time": true, "time waiting for monitors": true, "time parked": true, "time waiting for native locks": true, "time in native methods": true,
 }
 
