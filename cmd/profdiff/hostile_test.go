@@ -150,7 +150,7 @@ func besideRecordings(kind, other, third, in, out string) [][]string {
 		return [][]string{{"show", other, "--proguard-mapping", in, "-o", out}, {"fleet", "ingest", other, "--release", "r", "--proguard-mapping", "r=" + in, "--out", out}}
 	case inputtest.Kallsyms:
 		return [][]string{{"show", "../../profiles/known-slowdown/slow10/01.data", "--kallsyms", in, "-o", out}}
-	case inputtest.Metrics:
+	case inputtest.Metrics, inputtest.PerfStat:
 		return [][]string{{"diff", in, in, "-o", out}, {"show", in, "-o", out}}
 	}
 	return nil

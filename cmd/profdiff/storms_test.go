@@ -106,7 +106,7 @@ func stormCases() []stormCase {
 		{"functions-convert", "convert in -o out.pb.gz", one("functions"), exitOK, 0, ""},
 		{"diff", "diff in other", func(half int) map[string][]byte {
 			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
-		}, exitOK, 2, ""},
+		}, exitOK, 3, ""},
 		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }, exitInput, 0, "decompresses to more than"},
 		{"page", "report --from in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }, exitInput, 0, "become more than"},
 	}

@@ -15,6 +15,7 @@ const (
 	Renamed    = "renamed by R8"
 	Kallsyms   = "kallsyms"
 	Metrics    = "metrics"
+	PerfStat   = "perf stat"
 )
 
 // reportCSV is what simpleperf report --csv prints.

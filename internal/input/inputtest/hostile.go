@@ -43,7 +43,7 @@ var kinds = []struct {
 	{"callgrind", (*maker).callgrind},
 	{"ftrace", (*maker).ftrace},
 	{"stack dump", (*maker).stackDump},
-	{"perf stat", (*maker).perfStat},
+	{PerfStat, (*maker).perfStat},
 	{"page", (*maker).page},
 	{"bomb", (*maker).bomb},
 	{"jfr", (*maker).jfr},
