@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 
@@ -124,10 +125,19 @@ func isTotals(f *ingest.Format, src *input.Source) bool {
 	return err == nil && m.Name == f.Name
 }
 
+// readTwice reports whether an input can be read more than once: a pipe, such as <(ssh HOST cat recording) of a shell, cannot.
+func readTwice(name string) bool {
+	if name == "-" || exchange.Is(name) {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err == nil && (info.Mode().IsRegular() || info.IsDir())
+}
+
 // holdsSamples reports whether an input is a recording that has more than totals. It is not opened if it can be read
 // only once.
 func holdsSamples(name string) (is bool) {
-	if name == "-" || exchange.Is(name) {
+	if !readTwice(name) {
 		return false
 	}
 	_ = input.Read(name, nil, func(src *input.Source) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"profdiff/internal/exchange"
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/metric"
@@ -56,7 +55,7 @@ func (f *comparedMetrics) options(cmd *cobra.Command) (opt diff.Options, err err
 // holdsMetrics reports whether an input is a file of metrics. What cannot be opened or is of no
 // format is none: reading it says why.
 func holdsMetrics(name string) (is bool) {
-	if name == "-" || exchange.Is(name) {
+	if !readTwice(name) {
 		return false
 	}
 	_ = input.Read(name, nil, func(src *input.Source) error {
