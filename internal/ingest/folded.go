@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
+	"profdiff/internal/slots"
 )
 
 // maxDepth is the most frames of a folded stack. What writes such stacks writes no more than some
@@ -37,7 +38,7 @@ func readFolded(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err := refuseDifference(src.Head); err != nil {
 		return nil, err
 	}
-	f := folded{b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), frames: make(map[string]uint32)}
+	f := folded{b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), others: make(map[string]uint32)}
 	f.b.Run().Recording.Format = "folded"
 	f.event = f.b.Event(run.Event{Name: "samples", Unit: "count", WeightSqLowerBound: true})
 	f.kinds = make(map[run.MappingKind]uint32)
@@ -60,8 +61,10 @@ type folded struct {
 	opt   *reading.Options
 	lines *input.Lines
 	event uint32
-	// frames holds the location of each text of a frame and those inlined into it.
-	frames  map[string]uint32
+	// plain has the locations of frames that say no more than the name of their function, by that name; others
+	// those of all other texts of a frame and those inlined into it.
+	plain   slots.Table
+	others  map[string]uint32
 	kinds   map[run.MappingKind]uint32 // mapping of frames that are annotated only
 	files   reading.Files
 	rounded int64
@@ -78,6 +81,7 @@ func (f *folded) finish() (*run.Run, error) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
 			"weights sum to %.0f: if they are no sample counts, there are fewer samples than it says, and noise is underestimated; read the recording itself", f.total))
 	}
+	f.plain, f.others = slots.Table{}, nil
 	return f.b.Finish()
 }
 
@@ -107,12 +111,7 @@ func (f *folded) line(line []byte) {
 			}
 			end += 1 + next
 		}
-		loc, ok := f.frames[string(stack[:end])]
-		if !ok {
-			loc = f.location(stack[:end])
-			f.frames[f.text(loc, stack[:end])] = loc
-		}
-		id = f.b.Stack(id, loc)
+		id = f.b.Stack(id, f.frame(stack[:end]))
 		stack = stack[min(end+1, len(stack)):]
 	}
 	sq := 0.0
@@ -132,13 +131,35 @@ func (f *folded) line(line []byte) {
 	f.b.AddSum(f.event, id, labels, count, weight, sq)
 }
 
-// text is the text of a frame: mostly that of its function, which is there already.
-func (f *folded) text(loc uint32, frame []byte) string {
-	r := f.b.Run()
-	if lines := r.Locations[loc].Lines; len(lines) == 1 && r.Functions[lines[0].Function].Name == string(frame) {
-		return r.Functions[lines[0].Function].Name
+// frame returns the location of a frame and those inlined into it.
+func (f *folded) frame(text []byte) uint32 {
+	// Mostly, what has an annotation or brackets is not called so.
+	if bytes.HasSuffix(text, []byte("]")) {
+		if loc, ok := f.others[string(text)]; ok {
+			return loc
+		}
 	}
-	return string(frame)
+	hash := slots.HashBytes(text)
+	at, ok := f.plain.Find(hash, func(loc uint32) bool { return f.isName(loc, text) })
+	if ok {
+		return f.plain.Index(at)
+	}
+	loc, ok := f.others[string(text)]
+	if !ok {
+		if loc = f.location(text); f.isName(loc, text) {
+			f.plain.Put(at, hash, int(loc))
+		} else {
+			f.others[string(text)] = loc
+		}
+	}
+	return loc
+}
+
+// isName reports whether a location is that of a function, and of no other, whose name is the text.
+func (f *folded) isName(loc uint32, text []byte) bool {
+	r := f.b.Run()
+	lines := r.Locations[loc].Lines
+	return len(lines) == 1 && r.Functions[lines[0].Function].Name == string(text)
 }
 
 // thread takes the thread off a stack that starts with one, and returns its labels.

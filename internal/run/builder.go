@@ -3,13 +3,13 @@ package run
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 
 	"profdiff/internal/limit"
+	"profdiff/internal/slots"
 )
 
 // A Builder collects the samples of a Run. Its methods intern: equal arguments
@@ -19,10 +19,10 @@ type Builder struct {
 	stacks    stackTable
 	rows      rowTable
 	events    map[string]uint32
-	functions interned[Function]
-	locations slots
+	functions slots.Values[Function]
+	locations slots.Table
 	plain     []Line // of a location without its address
-	labels    interned[Labels]
+	labels    slots.Values[Labels]
 	overflow  bool
 	timeline  bool
 	// waits is the number of waits off the CPU, of which mostWaits are kept.
@@ -40,7 +40,7 @@ func NewBuilder(name string) *Builder {
 		mostWaits: MostWaits,
 		events:    make(map[string]uint32),
 	}
-	b.labels.index(&b.r.Labels, noLabels)
+	b.labels.Index(&b.r.Labels, noLabels)
 	return b
 }
 
@@ -84,7 +84,7 @@ func (b *Builder) Mapping(m Mapping) uint32 {
 // Function returns the index of f, without its calls: SetCalls counts these.
 func (b *Builder) Function(f Function) uint32 {
 	f.Calls = 0
-	i, known := b.functions.index(&b.r.Functions, f)
+	i, known := b.functions.Index(&b.r.Functions, f)
 	if !known {
 		limit.Functions.Add(1)
 	}
@@ -105,17 +105,17 @@ func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32
 		enc = binary.AppendVarint(enc, l.Line)
 		enc = binary.AppendVarint(enc, l.Column)
 	}
-	hash := uint32(maphash.Bytes(internedSeed, enc))
-	at, ok := b.locations.find(hash, func(i uint32) bool {
+	hash := slots.HashBytes(enc)
+	at, ok := b.locations.Find(hash, func(i uint32) bool {
 		l := &b.r.Locations[i]
 		return l.Mapping == mapping && l.Address == address && slices.Equal(l.Lines, lines)
 	})
 	if !ok {
 		limit.Locations.Add(1)
-		b.r.Locations = append(room(b.r.Locations), Location{mapping, address, append([]Line(nil), lines...)})
-		b.locations.put(at, hash, len(b.r.Locations)-1)
+		b.r.Locations = append(slots.Room(b.r.Locations), Location{mapping, address, append([]Line(nil), lines...)})
+		b.locations.Put(at, hash, len(b.r.Locations)-1)
 	}
-	return b.locations.table[at].at - 1
+	return b.locations.Index(at)
 }
 
 // PlainLocation is [Builder.Location] where nobody asks for addresses: it is known by its mapping and functions, and
@@ -142,7 +142,7 @@ func (b *Builder) NewLocations(n int) (first uint32) {
 
 // Labels returns the index of l.
 func (b *Builder) Labels(l Labels) uint32 {
-	i, known := b.labels.index(&b.r.Labels, l)
+	i, known := b.labels.Index(&b.r.Labels, l)
 	if !known {
 		limit.Labels.Add(1)
 	}

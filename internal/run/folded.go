@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"profdiff/internal/slots"
 )
 
 // EscapeFrame writes the name of a function as a frame of a folded stack: `;`, `\`, TAB and line
@@ -168,7 +170,7 @@ func (f *Folding[S]) Name(function string) int32 {
 func (f *Folding[S]) Path(caller, name int32) int32 {
 	path := f.paths.Of(caller, name)
 	if int(path) == len(f.sizes) {
-		f.sizes = append(room(f.sizes), f.start(path)+int64(len(f.names[name])))
+		f.sizes = append(slots.Room(f.sizes), f.start(path)+int64(len(f.names[name])))
 	}
 	return path
 }

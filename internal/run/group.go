@@ -3,9 +3,10 @@ package run
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
+
+	"profdiff/internal/slots"
 )
 
 // GroupBy says by what samples are summed.
@@ -103,21 +104,21 @@ type grouper struct {
 	r     *Run
 	by    GroupBy
 	total bool
-	ids   slots // of rows by their keys
+	ids   slots.Table // of rows by their keys
 	rows  []Row
 }
 
 // row is the index of the row of a key, of a function f if it is one.
 func (g *grouper) row(key rowKey, f *Function) int32 {
-	hash := uint32(maphash.Comparable(internedSeed, key))
-	at, known := g.ids.find(hash, func(i uint32) bool { return g.rows[i].Name == key.name && g.rows[i].DSO == key.dso })
+	hash := slots.Hash(key)
+	at, known := g.ids.Find(hash, func(i uint32) bool { return g.rows[i].Name == key.name && g.rows[i].DSO == key.dso })
 	if !known {
 		n := len(g.r.Events)
 		sums := make([]Sum, 2*n)
-		g.ids.put(at, hash, len(g.rows))
+		g.ids.Put(at, hash, len(g.rows))
 		g.rows = append(g.rows, Row{Name: key.name, DSO: key.dso, Function: f, Self: sums[:n:n], Total: sums[n:]})
 	}
-	return int32(g.ids.table[at].at - 1)
+	return int32(g.ids.Index(at))
 }
 
 // labels sums by what the samples are labelled with.

@@ -13,6 +13,8 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"profdiff/internal/slots"
 )
 
 // SampleTypeNames chooses how pprof sample types are called.
@@ -144,7 +146,8 @@ func (r *Run) WriteProfile(w io.Writer, opt ProfileOptions) error {
 	if err != nil {
 		return err
 	}
-	e := profileEncoder{r: r, strings: map[string]int64{"": 0}, table: []string{""}}
+	e := profileEncoder{r: r}
+	e.string("") // has index 0
 	e.full, e.free = make(chan []byte, 1), make(chan []byte, 2)
 	e.free <- nil
 	e.free <- nil
@@ -176,7 +179,7 @@ type profileEncoder struct {
 	full, free chan []byte
 	err        error
 	buf        []byte
-	strings    map[string]int64
+	strings    slots.Values[string]
 	table      []string
 
 	fetchedSum StackID // of no use; without it, nothing would be fetched
@@ -223,17 +226,15 @@ func (e *profileEncoder) bool(field int, v bool) {
 	}
 }
 
-func (e *profileEncoder) str(field int, s string) { e.uint(field, uint64(e.string(s))) }
+func (e *profileEncoder) str(field int, s string) { e.uint(field, e.string(s)) }
 
-// string returns the index of s in the string table, which holds UTF-8 only.
-func (e *profileEncoder) string(s string) int64 {
-	i, ok := e.strings[s]
-	if !ok {
-		i = int64(len(e.table))
-		e.table = append(e.table, strings.ToValidUTF8(s, "\ufffd"))
-		e.strings[s] = i
+// string returns the index of s in the string table.
+func (e *profileEncoder) string(s string) uint64 {
+	if s == "" && len(e.table) > 0 {
+		return 0
 	}
-	return i
+	i, _ := e.strings.Index(&e.table, s)
+	return uint64(i)
 }
 
 // tag starts a message of n bytes.
@@ -301,6 +302,7 @@ func (e *profileEncoder) encode(opt ProfileOptions) {
 		e.str(profileDefaultSampleType, types[2*primary+1].Type)
 	}
 	for _, s := range e.table {
+		s = strings.ToValidUTF8(s, "\ufffd") // protobuf allows nothing else
 		e.uvarint(profileStringTable<<3 | 2)
 		e.uvarint(uint64(len(s)))
 		e.buf = append(e.buf, s...)

@@ -7,29 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestInterned compares with a map.
-func TestInterned(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var table interned[Function]
-	var list, want []Function
-	at := make(map[Function]uint32)
-	for range 20_000 {
-		f := Function{Name: string(rune('a' + rng.IntN(26))), StartLine: int64(rng.IntN(100)), Unknown: rng.IntN(2) == 0}
-		i, known := table.index(&list, f)
-		j, ok := at[f]
-		if !ok {
-			j = uint32(len(want))
-			at[f], want = j, append(want, f)
-		}
-		if i != j || known != ok {
-			t.Fatalf("%+v: %d, %v, want %d, %v", f, i, known, j, ok)
-		}
-	}
-	if diff := cmp.Diff(want, list); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestGroupTotals compares totals with those that every frame of every sample gives.
 func TestGroupTotals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
