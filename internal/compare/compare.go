@@ -189,7 +189,9 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 		c.Pairing = *opt.pairing
 	}
 	run.TellApart(slices.Concat(base, head)...)
-	c.base, c.head = newSide(base), newSide(head)
+	categories := c.categories()
+	defer categories() // nobody reads the runs afterwards
+	together(func() { c.base = newSide(base) }, func() { c.head = newSide(head) })
 	c.gather(pairs)
 	c.base.list()
 	c.head.list()
@@ -199,8 +201,8 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	if c.blocked() {
 		c.Warnings = append(c.Warnings, verdict.BlockedWarning)
 	}
-	room := newSpent(c.base, c.head)
-	if err := c.match(&pairs[0], room); err != nil {
+	in := newRooms(c.base, c.head)
+	if err := c.match(&pairs[0], in); err != nil {
 		return nil, err
 	}
 	for _, re := range opt.Focus {
@@ -210,7 +212,7 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	}
 	c.tests = c.newEstimator()
 	for i := range pairs {
-		e, err := c.compareEvent(&pairs[i], room)
+		e, err := c.compareEvent(&pairs[i], in, categories)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
 		}
@@ -230,7 +232,7 @@ func (o *Options) rule() verdict.Rule {
 }
 
 // match finds the symbols of both sides and their counterparts.
-func (c *Comparison) match(p *eventPair, room spent) error {
+func (c *Comparison) match(p *eventPair, in rooms) error {
 	// What calls what matters only if there is a function that one side does not have.
 	names := make(map[symbol]int)
 	for _, s := range c.base.symbols {
@@ -244,8 +246,10 @@ func (c *Comparison) match(p *eventPair, room spent) error {
 	for _, sides := range names {
 		only |= 3 &^ sides
 	}
-	c.base.describe(p.base, only == 0, room)
-	c.head.describe(p.head, only == 0, room)
+	together(
+		func() { c.base.describe(p.base, only == 0, in.base) },
+		func() { c.head.describe(p.head, only == 0, in.head) },
+	)
 	var err error
 	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames, Files: c.names.same[run.ByDSO]})
 	return err
@@ -356,9 +360,9 @@ func sampledEvents(pairs []eventPair, base, head []*run.Run) (sampled []eventPai
 	return sampled, notCompared, nil
 }
 
-func (c *Comparison) compareEvent(p *eventPair, room spent) (*Event, error) {
+func (c *Comparison) compareEvent(p *eventPair, in rooms, categories func() [][]run.Row) (*Event, error) {
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
-	e.costs = rowCosts(c.base, c.head, c.rows, p, room)
+	e.costs = rowCosts(c.base, c.head, c.rows, p, in)
 	c.addBursts(e)
 	simulated, complete := true, true
 	for side, at := range [][]int{p.base, p.head} {
@@ -385,7 +389,7 @@ func (c *Comparison) compareEvent(p *eventPair, room spent) (*Event, error) {
 	e.tests = c.found(e)
 	e.Functions = c.functions(e)
 	for _, by := range c.Options.GroupBy {
-		e.Groups = append(e.Groups, c.group(by, e))
+		e.Groups = append(e.Groups, c.group(by, e, categories))
 	}
 	rule := c.Options.rule()
 	families := c.families(e)
@@ -422,7 +426,8 @@ func (c *Comparison) functions(e *Event) []Function {
 	order := c.rowsByChange(e)
 	// There may be many, and each is large: they are made in their order, at their place.
 	list := make([]Function, len(order))
-	for k, i := range order {
+	eachTogether(len(order), func(k int) {
+		i := order[k]
 		r, f := &c.rows.rows[i], &list[k]
 		f.Match, f.Shift, f.row = r.match, -1, int(i)
 		if r.base >= 0 {
@@ -440,7 +445,7 @@ func (c *Comparison) functions(e *Event) []Function {
 		}
 		f.Self = e.Normalization.newChange(tests, e.costs.self[i])
 		f.Total = e.Normalization.newChange(tests, e.costs.total[i])
-	}
+	})
 	c.addParts(e, list)
 	return list
 }
@@ -483,18 +488,36 @@ func (c *Comparison) rowsByChange(e *Event) []int32 {
 	return order
 }
 
+// categories starts to group all runs by category, base first, which takes about as long as all that comes before
+// it is asked for. Nothing is done if nobody will ask.
+func (c *Comparison) categories() func() [][]run.Row {
+	if !slices.Contains(c.Options.GroupBy, run.ByCategory) {
+		return func() [][]run.Row { return nil }
+	}
+	set := c.Options.Categories
+	if set == nil {
+		set = category.Builtin()
+	}
+	var rows [][]run.Row
+	grouped := make(chan struct{})
+	go func() {
+		rows = set.Groups(slices.Concat(c.Base, c.Head))
+		close(grouped)
+	}()
+	return func() [][]run.Row {
+		<-grouped
+		return rows
+	}
+}
+
 // group compares by threads, files, …
-func (c *Comparison) group(by run.GroupBy, e *Event) Group {
+func (c *Comparison) group(by run.GroupBy, e *Event, categories func() [][]run.Row) Group {
 	g := Group{By: by}
 	index := make(map[string]int)
 	var sums []cost
 	var known [][]run.Row // of all runs
 	if by == run.ByCategory {
-		categories := c.Options.Categories
-		if categories == nil {
-			categories = category.Builtin()
-		}
-		known = categories.Groups(slices.Concat(c.Base, c.Head))
+		known = categories()
 	}
 	for side, runs := range [][]*run.Run{c.Base, c.Head} {
 		for i, r := range runs {

@@ -74,8 +74,8 @@ type costs struct {
 	self, total []cost // by row
 }
 
-// rowCosts sums one event by rows. room is for what a run spent.
-func rowCosts(base, head *side, rows *rowset, p *eventPair, room spent) *costs {
+// rowCosts sums one event by rows, in rooms.
+func rowCosts(base, head *side, rows *rowset, p *eventPair, in rooms) *costs {
 	c := &costs{whole: newCost(len(base.runs), len(head.runs))}
 	n := len(base.runs) + len(head.runs)
 	sums := make([]run.Sum, 2*len(rows.rows)*n)
@@ -85,8 +85,8 @@ func rowCosts(base, head *side, rows *rowset, p *eventPair, room spent) *costs {
 		sums = sums[n:]
 	}
 	c.self, c.total = list[:len(rows.rows)], list[len(rows.rows):]
-	outer := make(outermost, len(rows.rows))
-	sum := func(s *side, rowOf []int32, events []int, of func(*cost) []run.Sum) {
+	sum := func(s *side, rowOf []int32, events []int, room spent, of func(*cost) []run.Sum) {
+		outer := make(outermost, len(rows.rows))
 		for i, r := range s.runs {
 			p := &s.paths[i]
 			spent := room.of(r, p, events[i])
@@ -105,7 +105,9 @@ func rowCosts(base, head *side, rows *rowset, p *eventPair, room spent) *costs {
 			}
 		}
 	}
-	sum(base, rows.base, p.base, func(c *cost) []run.Sum { return c.base })
-	sum(head, rows.head, p.head, func(c *cost) []run.Sum { return c.head })
+	together(
+		func() { sum(base, rows.base, p.base, in.base, func(c *cost) []run.Sum { return c.base }) },
+		func() { sum(head, rows.head, p.head, in.head, func(c *cost) []run.Sum { return c.head }) },
+	)
 	return c
 }

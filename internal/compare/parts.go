@@ -62,7 +62,7 @@ func (c *Comparison) addParts(e *Event, list []Function) {
 	if len(at) == 0 {
 		return
 	}
-	costs := rowCosts(c.base, c.head, &parts, &e.pair, newSpent(c.base, c.head))
+	costs := rowCosts(c.base, c.head, &parts, &e.pair, newRooms(c.base, c.head))
 	sum := func(c *cost, p *Part, n *Normalization) (weight float64, samples int64) {
 		base, head := n.means(c)
 		nBase, nHead := c.samples()

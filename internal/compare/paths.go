@@ -74,6 +74,11 @@ func newSpent(sides ...*side) spent {
 	return make(spent, most)
 }
 
+// rooms are for what a run of each side spent, both at the same time.
+type rooms struct{ base, head spent }
+
+func newRooms(base, head *side) rooms { return rooms{newSpent(base), newSpent(head)} }
+
 // of returns what an event of the run spent.
 func (s spent) of(r *run.Run, p *paths, event int) spent {
 	s = s[:p.len()]
