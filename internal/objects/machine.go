@@ -23,7 +23,7 @@ type Machine struct {
 	host  string
 	// kernels has the symbols of its kernels.
 	kernels  *Kernels
-	packages map[string]string // with the debug information of files: see debugPackage
+	packages *packages // nil if nobody asked for them yet
 	// own is set if this is the machine that profdiff runs on: it has the vDSO of it.
 	own bool
 }

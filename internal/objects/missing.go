@@ -1,11 +1,6 @@
 package objects
 
-import (
-	"bytes"
-	"io/fs"
-	"path"
-	"strings"
-)
+import "strings"
 
 // Missing says why a file has no names for addresses in it, as far as the search for it tells,
 // which package of this machine has them, if that is known, and what would help else.
@@ -79,60 +74,13 @@ func (o *Object) hasSymbols() bool {
 }
 
 // debugPackage is the package of Debian's that has the debug information of a file of this
-// machine, "" if it is not known: dpkg has a list of the files of each package that is installed. Recordings
-// have the same files, and the lists are long: what was found is kept.
+// machine, "" if it is not known.
 func (m *Machine) debugPackage(file string) string {
 	if m.Root == nil {
 		return ""
 	}
-	name, ok := m.packages[file]
-	if !ok {
-		if m.packages == nil {
-			m.packages = make(map[string]string)
-		}
-		name = m.findDebugPackage(file)
-		m.packages[file] = name
+	if m.packages == nil {
+		m.packages = readPackages(m.Root)
 	}
-	return name
-}
-
-func (m *Machine) findDebugPackage(file string) string {
-	lists, err := fs.Glob(m.Root, "var/lib/dpkg/info/*.list")
-	if err != nil {
-		return ""
-	}
-	var text bytes.Buffer
-	for _, list := range lists {
-		if !m.lists(list, file, &text) {
-			continue
-		}
-		name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(list), ".list"), ":") // from its architecture
-		if name == "libc6" {
-			return "libc6-dbg"
-		}
-		return name + "-dbgsym"
-	}
-	return ""
-}
-
-// lists reports whether a list has a file, which may be without /usr there: directories of
-// that name were merged.
-func (m *Machine) lists(list, file string, text *bytes.Buffer) bool {
-	f, err := m.Root.Open(list)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	text.Reset()
-	text.WriteByte('\n')
-	if _, err := text.ReadFrom(f); err != nil {
-		return false
-	}
-	text.WriteByte('\n')
-	for _, name := range []string{file, strings.TrimPrefix(file, "/usr")} {
-		if bytes.Contains(text.Bytes(), []byte("\n"+name+"\n")) {
-			return true
-		}
-	}
-	return false
+	return m.packages.debug(file)
 }

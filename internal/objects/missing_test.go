@@ -47,7 +47,8 @@ func TestMissing(t *testing.T) {
 	}
 	write("other", objectstest.ReadFile(t, otherBinary).Data)
 	write("var/lib/dpkg/info/heap:arm64.list", []byte("/.\n/usr\n/usr/bin/packaged\n"))
-	write("var/lib/dpkg/info/libc6:amd64.list", []byte("/lib/libc.so.6\n"))
+	write("var/lib/dpkg/info/later.list", []byte("/.\n/usr/bin/packaged\n"))
+	write("var/lib/dpkg/info/libc6:amd64.list", []byte("/lib/libc.so.6"))
 
 	const folder, ask = "--symfs DIR names a folder with the recorded files", "set DEBUGINFOD_URLS=https://debuginfod.elfutils.org"
 	for _, test := range []struct {
