@@ -405,12 +405,12 @@ func (q *search) zipped(d *directory, apk, entry string, others ...string) *sour
 const lastWrites = 10 * time.Second
 
 // File opens any file of the recorded machine by its path or its name, nil if there is none. A
-// file of this machine is taken if it was not changed since it recorded. The caller closes it.
+// file of this machine is taken if it was not changed since it recorded. The caller closes it. It does not depend on what
+// was asked for before, and waits for no turn: recordings with compiled code ask while they are replayed.
 func (s *Store) File(name string) *File {
 	if s.Empty() {
 		return nil
 	}
-	s.Await()
 	at := relative(name)
 	for _, d := range s.dirs {
 		names := []string{at, path.Base(at)}

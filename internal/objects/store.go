@@ -479,6 +479,7 @@ func (s *Store) InArchive(path string, off uint64) (o *Object, base uint64) {
 	if !ok {
 		return nil, 0
 	}
+	s.Await() // objects are shared
 	e := archived{start: uint64(start), size: uint64(size)}
 	if file, err := objfile.New(io.NewSectionReader(a.file, start, size), size); err == nil {
 		e.object = s.object(&source{File: file, from: a.file, size: size, zipped: name, entry: name})
