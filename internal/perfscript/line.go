@@ -328,12 +328,20 @@ func InlineFrame(line []byte, from int) int {
 
 // isBranchStack reports whether a line has a branch stack, of addresses or of symbols.
 func isBranchStack(line []byte) bool {
-	for _, flags := range []string{"/P/-/", "/M/-/", "/-/-/", "/P/X/", "/M/X/", "/PN/", "/MN/"} {
-		if bytes.Contains(line, []byte(flags)) {
-			return true
+	for {
+		at := bytes.IndexByte(line, '/')
+		if at < 0 || len(line)-at < len("/PN/") {
+			return false
 		}
+		if c := line[at+1]; c == 'P' || c == 'M' || c == '-' {
+			for _, flags := range []string{"/P/-/", "/M/-/", "/-/-/", "/P/X/", "/M/X/", "/PN/", "/MN/"} {
+				if bytes.HasPrefix(line[at:], []byte(flags)) {
+					return true
+				}
+			}
+		}
+		line = line[at+1:]
 	}
-	return false
 }
 
 // StackStart is where the branch stack of a line starts, its length if there is none. A
