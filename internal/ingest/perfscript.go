@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -28,14 +29,14 @@ import (
 func readPerfScript(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	s := newPerfScript(src, opt)
 	for {
-		line, ok := s.lines.Next()
+		line, ok := s.text.Next()
 		if !ok {
 			break
 		}
 		s.line(line)
 	}
-	if s.lines.Err() != nil {
-		return nil, s.lines.Err()
+	if s.text.Err() != nil {
+		return nil, s.text.Err()
 	}
 	return s.finish()
 }
@@ -43,15 +44,16 @@ func readPerfScript(src *input.Source, opt *reading.Options) (*run.Run, error) {
 type perfScript struct {
 	b     *run.Builder
 	opt   *reading.Options
-	lines *input.Lines
+	text  *input.Lines
 	files reading.Files
 	tally *reading.Tally
 	facts scriptFacts
 	// events and comms intern what lines say.
 	events map[string]uint32
 	comms  map[string]string
-	// frames holds the locations of the texts of frames.
-	frames map[string]uint32
+	// frames holds the texts of frames, and lines finds those again that are one line.
+	frames map[string]*scriptFrame
+	lines  frameLines
 
 	sample scriptSample
 	// oneLine is set once a sample had its frame at the end of its line.
@@ -69,6 +71,46 @@ type perfScript struct {
 	noPeriod, noEvent                   bool
 }
 
+// A scriptFrame is a frame of the text: see scriptSample.frame.
+type scriptFrame struct {
+	line     string
+	lead     int
+	location uint32
+}
+
+// frameLines finds frames by the line that they are, which most lines of a text are: a comparison rather than
+// all that makes a frame. It forgets: perfScript.frames has what it does not.
+type frameLines []*scriptFrame
+
+// frameLinesBits is the logarithm of how many frames are known, 128 KB.
+const frameLinesBits = 14
+
+// at is the only entry where the frame of a line may be, nil for short lines. A line starts with TAB and an
+// address in 16 columns, which tell nearly all apart.
+func (l frameLines) at(line []byte) **scriptFrame {
+	if len(line) < 17 {
+		return nil
+	}
+	high, low := binary.LittleEndian.Uint64(line[1:]), binary.LittleEndian.Uint64(line[9:])
+	hash := (high*0x9e3779b97f4a7c15 ^ low*0xc2b2ae3d27d4eb4f) * 0x165667b19e3779f9
+	return &l[hash>>(64-frameLinesBits)]
+}
+
+// find returns the frame that is this line, nil if it is not known.
+func (l frameLines) find(line []byte) *scriptFrame {
+	if at := l.at(line); at != nil && *at != nil && (*at).line == string(line) {
+		return *at
+	}
+	return nil
+}
+
+// add takes the place of the frame that was there.
+func (l frameLines) add(line []byte, f *scriptFrame) {
+	if at := l.at(line); at != nil {
+		*at = f
+	}
+}
+
 // scriptSample is the sample that is being read.
 type scriptSample struct {
 	open   bool
@@ -80,17 +122,24 @@ type scriptSample struct {
 	// stack holds the locations of complete frames, leaf first.
 	stack []uint32
 	// frame holds the lines of the current frame: functions inlined there, the
-	// function itself, and their source lines.
+	// function itself, and their source lines. The space before the first line, of which lead
+	// is the length, is no part of it.
 	frame  []byte
+	lead   int
+	line   bool // frame is a line below the sample
 	closed bool // the function itself is in frame
+	// last is the frame on top of stack, if its line was found in perfScript.lines: it is
+	// another one if its place in the source follows.
+	last   *scriptFrame
 	inline bool // the frame stood in the line of the sample
 	skip   bool // other fields follow until the sample ends
 }
 
 func newPerfScript(src *input.Source, opt *reading.Options) *perfScript {
 	s := &perfScript{
-		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: reading.NewTally(),
-		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]uint32),
+		b: run.NewBuilder(src.Name), opt: opt, text: src.Lines(), tally: reading.NewTally(),
+		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]*scriptFrame),
+		lines: make(frameLines, 1<<frameLinesBits),
 	}
 	s.files, s.tally.Timed = reading.NewFiles(s.b), opt.Timeline
 	return s
@@ -100,9 +149,11 @@ func newPerfScript(src *input.Source, opt *reading.Options) *perfScript {
 func (s *perfScript) line(line []byte) {
 	name, isName := s.nameOnly, s.isName
 	s.nameOnly, s.isName = "", false
-	line = bytes.TrimRight(line, " \t")
+	if end := len(line) - 1; end >= 0 && (line[end] == ' ' || line[end] == '\t') {
+		line = bytes.TrimRight(line, " \t")
+	}
 	if isName && (len(line) == 0 || line[0] != '\t') {
-		s.unknown(s.lines.Number() - 1)
+		s.unknown(s.text.Number() - 1)
 	}
 	switch {
 	case len(line) == 0:
@@ -150,7 +201,7 @@ func (s *perfScript) line(line []byte) {
 		s.nameOnly, s.isName = string(line), true
 	default:
 		s.end()
-		s.unknown(s.lines.Number())
+		s.unknown(s.text.Number())
 	}
 }
 
@@ -216,7 +267,7 @@ func (s *perfScript) begin(h *perfscript.Header) {
 		sm.weight = h.Period
 	}
 	if h.Overflow != nil {
-		s.lines.Fail("period %w", h.Overflow)
+		s.text.Fail("period %w", h.Overflow)
 	}
 	s.facts.clock.Sample(h)
 }
@@ -245,7 +296,7 @@ func (s *perfScript) newEvent(h *perfscript.Header) uint32 {
 func (s *perfScript) indented(line []byte) {
 	if !s.sample.open {
 		if _, ok := perfscript.ParseFrame(line); s.headers || !ok {
-			s.unknown(s.lines.Number())
+			s.unknown(s.text.Number())
 			return
 		}
 		h := perfscript.NoHeader // -F ip,sym,dso
@@ -260,30 +311,49 @@ func (s *perfScript) addFrame(line []byte) bool {
 	if sm.skip || sm.inline {
 		return false
 	}
+	begins := sm.closed || len(sm.frame) == 0
+	if begins && line[0] == '\t' {
+		if f := s.lines.find(line); f != nil {
+			s.endFrame()
+			s.push(f)
+			sm.last = f
+			return true
+		}
+	}
 	inlined, ok := perfscript.IsFrame(line)
 	if !ok {
 		sm.skip = line[0] == '\t'
 		return false
 	}
-	if sm.closed {
-		s.endFrame()
-	}
-	if len(sm.frame) > 0 {
-		sm.frame = append(sm.frame, '\n')
-	}
 	at := 0
 	for line[at] == ' ' || line[at] == '\t' { // before the address, which IsFrame found
 		at++
 	}
-	sm.frame = append(sm.frame, line[at:]...)
-	sm.closed = !inlined
+	if begins {
+		s.endFrame()
+		sm.frame, sm.lead, sm.line = append(sm.frame, line...), at, !inlined && line[0] == '\t'
+	} else {
+		sm.frame = append(append(sm.frame, '\n'), line[at:]...)
+	}
+	sm.closed, sm.last = !inlined, nil
 	return true
 }
 
 // sourceLine adds the place in the source of the last function.
 func (s *perfScript) sourceLine(line []byte) {
-	if file, _ := perfscript.ParseSourceLine(line); file != nil && len(s.sample.frame) > 0 {
-		s.sample.frame = append(append(s.sample.frame, '\n'), line...)
+	file, _ := perfscript.ParseSourceLine(line)
+	if file == nil {
+		return
+	}
+	sm := &s.sample
+	if f := sm.last; f != nil { // which is not as it was before, without a place in the source
+		if f.location != reading.NoLocation {
+			sm.stack = sm.stack[:len(sm.stack)-1]
+		}
+		sm.frame, sm.lead, sm.closed, sm.last = append(sm.frame, f.line...), f.lead, true, nil
+	}
+	if len(sm.frame) > 0 {
+		sm.frame, sm.line = append(append(sm.frame, '\n'), line...), false
 	}
 }
 
@@ -293,15 +363,23 @@ func (s *perfScript) endFrame() {
 	if len(sm.frame) == 0 {
 		return
 	}
-	loc, ok := s.frames[string(sm.frame)]
+	f, ok := s.frames[string(sm.frame[sm.lead:])]
 	if !ok {
-		loc = s.location(sm.frame)
-		s.frames[string(sm.frame)] = loc
+		f = &scriptFrame{line: string(sm.frame), lead: sm.lead, location: s.location(sm.frame[sm.lead:])}
+		s.frames[f.line[f.lead:]] = f
 	}
-	if loc != reading.NoLocation {
-		sm.stack = append(sm.stack, loc)
+	s.push(f)
+	if sm.line {
+		s.lines.add(sm.frame, f)
 	}
 	sm.frame, sm.closed = sm.frame[:0], false
+}
+
+// push adds a frame to the stack.
+func (s *perfScript) push(f *scriptFrame) {
+	if f.location != reading.NoLocation {
+		s.sample.stack = append(s.sample.stack, f.location)
+	}
 }
 
 // location makes the location of a frame from its lines.
@@ -383,7 +461,7 @@ func (s *perfScript) end() {
 
 func (s *perfScript) finish() (*run.Run, error) {
 	if s.isName {
-		s.unknown(s.lines.Number())
+		s.unknown(s.text.Number())
 	}
 	s.end()
 	if s.stacks && len(s.frames) == 0 {

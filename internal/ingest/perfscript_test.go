@@ -408,6 +408,59 @@ func TestPerfScriptErrors(t *testing.T) {
 	}
 }
 
+// TestPerfScriptKnownLines checks that a line is not read as it was before where what is around it differs.
+func TestPerfScriptKnownLines(t *testing.T) {
+	const (
+		header = "a 1/1 1.000000: 1 cycles:\n"
+		leaf   = "\t          401136 f+0x6 (/app)\n"
+		outer  = "\t          401200 g (/app)\n"
+		none   = "\t               0 [unknown] ([unknown])\n"
+		twice  = header + leaf + outer + none + "\n" + header + leaf + outer + none + "\n"
+	)
+	for _, tt := range []struct {
+		name, sample string
+		want         []string // frames of the last sample, leaf first
+	}{
+		{"the same", leaf + outer, []string{"f", "g"}},
+		{"alone", leaf, []string{"f"}},
+		{"twice", leaf + leaf, []string{"f", "f"}},
+		{"its source follows", leaf + "  a.c:12\n" + outer, []string{"f a.c:12", "g"}},
+		{"the source of all", leaf + "  a.c:12\n" + outer + "  b.c:7\n", []string{"f a.c:12", "g b.c:7"}},
+		{"source of no frame", none + "  b.c:7\n" + outer, []string{"g"}},
+		{"something is inlined", "\t          401136 i (inlined)\n" + leaf + outer, []string{"i f", "g"}},
+		{"inlined, with sources", "\t          401136 i (inlined)\n  a.c:1\n" + leaf + "  a.c:12\n" + outer, []string{"i a.c:1 f a.c:12", "g"}},
+		{"other fields before", leaf + "\tother fields\n" + outer, []string{"f"}},
+		{"space behind", "\t          401136 f+0x6 (/app) \n" + outer, []string{"f", "g"}},
+		{"another name", "\t          401136 h+0x6 (/app)\n" + outer, []string{"h", "g"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := twice + strings.Replace(header, "a 1/1", "last 1/1", 1) + tt.sample
+			r := ingesttest.Read(t, readPerfScript, []byte(text), &reading.Options{})
+			var got []string
+			for _, sample := range r.Samples {
+				if r.Labels[sample.Labels].Thread != "last" {
+					continue
+				}
+				for _, location := range r.Stacks.Append(nil, sample.Stack) {
+					var lines []string
+					for _, l := range r.Locations[location].Lines {
+						f := r.Functions[l.Function]
+						line := f.Name
+						if l.Line > 0 {
+							line = fmt.Sprintf("%s %s:%d", f.Name, f.File, l.Line)
+						}
+						lines = append(lines, line)
+					}
+					got = append(got, strings.Join(lines, " "))
+				}
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("frames (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 // TestPerfScriptStackBehindFrame checks that branch stacks are no part of names.
 func TestPerfScriptStackBehindFrame(t *testing.T) {
 	const stack = " 0x401310/0x4012f0/P/-/-/22//-  0x4012fa/0x4012ff/M/-/-/3//-\n"
