@@ -73,7 +73,7 @@ func (s *Stored) add(x *StoredRun) error {
 			}
 			labels := run.Labels{Process: f.Process, Thread: f.Thread, PID: -1, TID: -1, CPU: -1}
 			function := run.Function{Name: f.Name, SystemName: f.SystemName, File: f.File, StartLine: f.Line, Unknown: f.Unknown}
-			if function.Recognize(); function.Apart == "" {
+			if function.Recognize(); function.Apart == 0 {
 				function.Origin = "" // File may be that of a line
 			}
 			stack := b.Stack(0, b.Location(m, 0, run.Line{Function: b.Function(function)}))

@@ -17,10 +17,11 @@ func TestCalls(t *testing.T) {
 			fmt.Fprintf(&spec, "cpu-cycles main a!f%d%s\n", i, strings.Repeat(" 10", 30*(i+1)))
 		}
 		r := runtest.Build(t, fmt.Sprint("run ", times), spec.String())
+		r.Calls = make(map[uint32]int64)
 		for i := range r.Functions {
 			var k int64
 			fmt.Sscanf(r.Functions[i].Name, "f%d", &k)
-			r.Functions[i].Calls = times * (k + 1)
+			r.Calls[uint32(i)] = times * (k + 1)
 		}
 		return []*run.Run{r}
 	}

@@ -76,8 +76,8 @@ func newSide(runs []*run.Run) *side {
 		}
 		f.start = append(f.start, int32(len(f.list)))
 		calls := make(map[int32]int64)
-		for i := range known {
-			if n := r.Functions[i].Calls; n > 0 && known[i].id > 0 {
+		for i, n := range r.Calls {
+			if n > 0 && known[i].id > 0 {
 				calls[known[i].id] += n
 			}
 		}
@@ -93,7 +93,7 @@ func (s *side) list() {
 	for i, key := range s.symbols {
 		f := s.functions[i]
 		s.facts[i] = align.Function{
-			Name: key.name, SystemName: f.SystemName, Apart: f.Apart, DSO: key.dso, File: f.File, Unknown: f.Unknown,
+			Name: key.name, SystemName: f.SystemName, Apart: f.Mark(), DSO: key.dso, File: f.File, Unknown: f.Unknown,
 		}
 	}
 }

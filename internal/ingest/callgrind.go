@@ -70,9 +70,7 @@ func (c *callgrindReader) setCalls(calls map[*callgrind.Function]int64) {
 			sums[f] += n
 		}
 	}
-	for f, n := range sums {
-		c.b.SetCalls(f, n)
-	}
+	c.b.Run().Calls = sums
 }
 
 // A callgrindReader adds costs to a Run.

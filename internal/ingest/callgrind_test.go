@@ -107,9 +107,9 @@ func TestReadCallgrind(t *testing.T) {
 			t.Errorf("sample %d has a stack of more than one frame", i)
 		}
 	}
-	for _, f := range r.Functions {
-		if want := map[string]int64{"program.c": 3}[f.File]; f.Calls != want {
-			t.Errorf("%s of %s was called %d times, want %d", f.Name, f.File, f.Calls, want)
+	for i, f := range r.Functions {
+		if want := map[string]int64{"program.c": 3}[f.File]; r.Calls[uint32(i)] != want {
+			t.Errorf("%s of %s was called %d times, want %d", f.Name, f.File, r.Calls[uint32(i)], want)
 		}
 	}
 	l := r.Locations[0]

@@ -81,18 +81,14 @@ func (b *Builder) Mapping(m Mapping) uint32 {
 	return uint32(len(b.r.Mappings) - 1)
 }
 
-// Function returns the index of f, without its calls: SetCalls counts these.
+// Function returns the index of f.
 func (b *Builder) Function(f Function) uint32 {
-	f.Calls = 0
 	i, known := b.functions.Index(&b.r.Functions, f)
 	if !known {
 		limit.Functions.Add(1)
 	}
 	return i
 }
-
-// SetCalls says how often a function was called, after the last call of Function.
-func (b *Builder) SetCalls(function uint32, calls int64) { b.r.Functions[function].Calls = calls }
 
 // Location returns the index of the location with these properties. lines are
 // innermost first and are not kept.
@@ -217,8 +213,8 @@ func (b *Builder) Finish() (*Run, error) {
 			return nil, fmt.Errorf("location %d at %#x has no function", i, r.Locations[i].Address)
 		}
 	}
+	b.stacks, b.functions, b.locations, b.labels = stackTable{}, slots.Values[Function]{}, slots.Table{}, slots.Values[Labels]{}
 	TellApart(r)
-	b.stacks = stackTable{}
 	r.Samples = b.rows.take()
 	r.sortEvents()
 	r.total()

@@ -30,11 +30,14 @@ func TellApart(runs ...*Run) {
 
 // Plain is the name without what tells it apart from others.
 func (f *Function) Plain() string {
-	if f.Apart == "" {
+	if f.Apart == 0 {
 		return f.Name
 	}
-	return strings.TrimSuffix(f.Name, "@"+f.Apart)
+	return f.Name[:len(f.Name)-int(f.Apart)-len("@")]
 }
+
+// Mark is the part of Origin that stands behind an @ in Name, "" if there is none.
+func (f *Function) Mark() string { return f.Name[len(f.Name)-int(f.Apart):] }
 
 // Recognize fills in Origin and Apart of a function whose name tells it apart: of what was
 // written by [Run.WriteProfile], or kept elsewhere by its name. Of other functions it takes the
@@ -46,10 +49,10 @@ func (f *Function) Recognize() {
 		switch {
 		case apart == "":
 		case f.File == apart, isTail(f.File, apart):
-			f.Apart, f.Origin = apart, f.File
+			f.Apart, f.Origin = uint32(len(apart)), f.File
 			return
 		case plain == f.SystemName:
-			f.Apart, f.Origin = apart, apart
+			f.Apart, f.Origin = uint32(len(apart)), apart
 			return
 		}
 	}
@@ -77,7 +80,7 @@ func (f *Function) apart() (list []string) {
 		list = append(list, plain)
 	}
 	for tail := range tails(f.Origin) {
-		if tail != f.Apart {
+		if tail != f.Mark() {
 			list = append(list, plain+"@"+tail)
 		}
 	}
@@ -177,7 +180,7 @@ func sharedNames(runs []*Run) map[string]bool {
 				if !ok {
 					origins[f.Plain()] = f.Origin
 				}
-				if ok && first != f.Origin || f.Apart != "" {
+				if ok && first != f.Origin || f.Apart != 0 {
 					shared[f.Plain()] = true
 				}
 			}
@@ -214,7 +217,7 @@ func (g *namesakes) resolve() {
 			} else if len(r.origins) > 0 {
 				g.ambiguous = true // a global function
 			}
-			g.ambiguous = g.ambiguous || f.Apart != ""
+			g.ambiguous = g.ambiguous || f.Apart != 0
 		}
 	}
 	g.ambiguous = g.ambiguous || len(g.origins) > 1
@@ -284,13 +287,13 @@ func (g *namesakes) name() {
 		}
 	}
 	for f, i := range g.of {
-		if i >= 0 && len(f.Apart) > len(labels[i]) {
-			labels[i] = f.Apart
+		if i >= 0 && int(f.Apart) > len(labels[i]) {
+			labels[i] = f.Mark()
 		}
 	}
 	for f, i := range g.of {
-		if i >= 0 && f.Apart != labels[i] {
-			f.Name, f.Apart = f.Plain()+"@"+labels[i], labels[i]
+		if i >= 0 && f.Mark() != labels[i] {
+			f.Name, f.Apart = f.Plain()+"@"+labels[i], uint32(len(labels[i]))
 		}
 	}
 }

@@ -148,7 +148,7 @@ func TestTellApartLonger(t *testing.T) {
 
 func TestFunctionMeans(t *testing.T) {
 	alone := Function{Name: "parse", SystemName: "parse", Origin: "/src/a/lexer.c"}
-	apart := Function{Name: "parse@lexer.c", SystemName: "parse", Origin: "/src/a/lexer.c", Apart: "lexer.c"}
+	apart := Function{Name: "parse@lexer.c", SystemName: "parse", Origin: "/src/a/lexer.c", Apart: uint32(len("lexer.c"))}
 	for expr, want := range map[string]bool{
 		"^parse$": true, "^parse@lexer\\.c$": true, "^parse@a/lexer\\.c$": true, "parse@util": false, "^parse@exer": false,
 	} {
@@ -184,7 +184,7 @@ func TestRecognize(t *testing.T) {
 		{Function{Name: "main.parse", File: "/a.go"}, Function{Name: "main.parse", File: "/a.go"}},
 		{Function{Name: "std::sort(int*)", File: "/a.h"}, Function{Name: "std::sort(int*)", File: "/a.h"}},
 		{Function{Name: "malloc@plt", SystemName: "malloc@plt"}, Function{Name: "malloc@plt", SystemName: "malloc@plt"}},
-		{Function{Name: "f@b/x.c", SystemName: "f", File: "/a/b/x.c"}, Function{Name: "f@b/x.c", SystemName: "f", File: "/a/b/x.c", Origin: "/a/b/x.c", Apart: "b/x.c"}},
+		{Function{Name: "f@b/x.c", SystemName: "f", File: "/a/b/x.c"}, Function{Name: "f@b/x.c", SystemName: "f", File: "/a/b/x.c", Origin: "/a/b/x.c", Apart: uint32(len("b/x.c"))}},
 	} {
 		got := test.f
 		got.Recognize()

@@ -39,6 +39,8 @@ type Run struct {
 	Events    []Event
 	Mappings  []Mapping
 	Functions []Function
+	// Calls is how often functions were called, by index, where a simulator counted that.
+	Calls     map[uint32]int64
 	Locations []Location
 	Stacks    Stacks
 	Labels    []Labels
@@ -224,14 +226,11 @@ type Function struct {
 	// that a static function is local to, or its address as "0x1234". "" if its name is its
 	// own, or if nothing is known.
 	Origin string
-	// Apart is the part of Origin that stands behind an @ in Name, "" if there is none.
-	Apart string
+	// Apart is the length of the part of Origin that stands behind an @ at the end of Name, 0 if there is none: see [Function.Mark].
+	Apart uint32
 	// Unknown marks the stand-in for addresses without a name, such as
 	// [libfoo.so].
 	Unknown bool
-	// Calls is how often the function was called, where a simulator counted that, else 0. It is set
-	// in a finished run only.
-	Calls int64
 }
 
 // UnknownFunctionName is the stand-in for the functions of a file in which an

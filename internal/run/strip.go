@@ -90,9 +90,11 @@ func (r *Run) stripPaths() string {
 	}
 	for i := range r.Functions {
 		f := &r.Functions[i]
-		for _, s := range []*string{&f.Name, &f.SystemName, &f.File, &f.Origin, &f.Apart} {
+		mark := f.Mark()
+		for _, s := range []*string{&f.Name, &f.SystemName, &f.File, &f.Origin, &mark} {
 			strip(s)
 		}
+		f.marked(mark)
 		f.File = f.File[strings.LastIndexAny(f.File, `/\`)+1:]
 	}
 	for i := range r.Labels {
@@ -107,6 +109,13 @@ func (r *Run) stripPaths() string {
 		strip(s)
 	}
 	return fmt.Sprintf("paths: directories in %d names", n)
+}
+
+// marked sets Apart of a function that has a new name, by what is new of its mark.
+func (f *Function) marked(mark string) {
+	if f.Apart = 0; mark != "" && strings.HasSuffix(f.Name, "@"+mark) {
+		f.Apart = uint32(len(mark))
+	}
 }
 
 func (r *Run) stripKernel() string {
@@ -126,12 +135,14 @@ func (r *Run) stripKernel() string {
 		}
 		for _, line := range l.Lines {
 			f := &r.Functions[line.Function]
-			for _, s := range []*string{&f.Name, &f.Origin, &f.Apart} { // static functions are told apart by addresses
+			mark := f.Mark()
+			for _, s := range []*string{&f.Name, &f.Origin, &mark} { // static functions are told apart by addresses
 				*s = address.ReplaceAllString(*s, "0x…")
 			}
 			if f.Unknown { // it may be called by its address
-				f.Name, f.SystemName = UnknownFunctionName(r.Mappings[l.Mapping].File), ""
+				f.Name, f.SystemName, mark = UnknownFunctionName(r.Mappings[l.Mapping].File), "", ""
 			}
+			f.marked(mark)
 		}
 	}
 	for i := range r.Mappings {

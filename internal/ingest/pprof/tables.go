@@ -277,7 +277,7 @@ func (p *reader) function(c *input.Fields) {
 	f.Name, f.SystemName, f.File = p.str(c, "function", name), p.str(c, "function", systemName), p.str(c, "function", file)
 	f.Name = cmp.Or(f.Name, f.SystemName, run.UnknownFunctionName(""))
 	f.Unknown = f.Name == "unknown" || strings.HasPrefix(f.Name, "[") && strings.HasSuffix(f.Name, "]")
-	if f.Recognize(); f.Origin != "" && f.Apart == "" && f.StartLine > 0 {
+	if f.Recognize(); f.Origin != "" && f.Apart == 0 && f.StartLine > 0 {
 		// The lines of one function may be of several files.
 		key := defined{f.Name, f.StartLine}
 		if origin, ok := p.origins[key]; ok {
