@@ -197,7 +197,7 @@ type idTable struct {
 
 func (t *idTable) of(index uint32) uint64 {
 	if t.ids[index] == 0 {
-		t.order = append(t.order, index)
+		t.order = append(slots.Room(t.order), index)
 		t.ids[index] = uint32(len(t.order))
 	}
 	return uint64(t.ids[index])
@@ -538,10 +538,10 @@ func (e *profileEncoder) locations() {
 		next += used
 		e.mappingIDs[i] = next * used
 	}
-	for _, i := range e.locationIDs.order {
+	for n, i := range e.locationIDs.order {
 		l := &r.Locations[i]
 		m := e.open(profileLocation)
-		e.uint(locationID, e.locationIDs.of(i))
+		e.uint(locationID, uint64(n+1))
 		e.uint(locationMappingID, uint64(e.mappingIDs[l.Mapping]))
 		e.uint(locationAddress, l.Address)
 		for _, line := range l.Lines {
@@ -557,10 +557,12 @@ func (e *profileEncoder) locations() {
 }
 
 func (e *profileEncoder) functions() {
-	for _, i := range e.functionIDs.order {
+	e.locationIDs, e.functionIDs.ids = idTable{}, nil // of no use any more
+	e.table = slices.Grow(e.table, len(e.functionIDs.order))
+	for n, i := range e.functionIDs.order {
 		f := &e.r.Functions[i]
 		m := e.open(profileFunction)
-		e.uint(functionID, e.functionIDs.of(i))
+		e.uint(functionID, uint64(n+1))
 		e.str(functionName, f.Name)
 		e.str(functionSystemName, f.SystemName)
 		e.str(functionFilename, f.File)
