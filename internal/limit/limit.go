@@ -80,9 +80,10 @@ func Set(bytes int64) {
 	}
 }
 
-// What a command is to take: so much, and so many times what it reads.
+// What a command is to take: 100 MB, of which its code is a part that no collection gives back, and so many
+// times what it reads.
 const (
-	own     = 100 << 20
+	own     = 80 << 20
 	perByte = 4
 )
 
@@ -91,6 +92,17 @@ func Expect(bytes int64) {
 	expected.Add(bytes)
 	if !watched.Load() && !watched.Swap(true) {
 		watch()
+	}
+}
+
+// Freed says that so many bytes are no longer needed, as when a recording has been read. If they are a good part of what
+// is in use, and that is about as much as inputs let expect, garbage is collected now: no other time gives as much back.
+func Freed(bytes int64) {
+	sample := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample[:])
+	used := int64(sample[0].Value.Uint64()) - Ballast
+	if bytes > used/16 && used > (own+perByte*expected.Load())/4*3 {
+		runtime.GC()
 	}
 }
 

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -65,6 +66,27 @@ func TestExpect(t *testing.T) {
 			t.Errorf("allowed %d: the limit is %d, want %d", test.allowed, got, test.want)
 		}
 	}
+}
+
+// TestFreed checks that garbage is collected when much is freed, and not when little is or when little is in use.
+func TestFreed(t *testing.T) {
+	defer func(before int64) { expected.Store(before) }(expected.Load())
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	kept := make([]byte, 2*own)
+	for _, test := range []struct {
+		freed, input int64
+		want         bool
+	}{{own, 0, true}, {1 << 20, 0, false}, {own, own, false}} {
+		var before, after runtime.MemStats
+		expected.Store(test.input)
+		runtime.ReadMemStats(&before)
+		Freed(test.freed)
+		runtime.ReadMemStats(&after)
+		if got := after.NumGC > before.NumGC; got != test.want {
+			t.Errorf("freed %d of an input of %d: %v", test.freed, test.input, got)
+		}
+	}
+	runtime.KeepAlive(kept)
 }
 
 func TestMessage(t *testing.T) {

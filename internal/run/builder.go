@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unsafe"
 
 	"profdiff/internal/limit"
 	"profdiff/internal/slots"
@@ -213,7 +214,9 @@ func (b *Builder) Finish() (*Run, error) {
 			return nil, fmt.Errorf("location %d at %#x has no function", i, r.Locations[i].Address)
 		}
 	}
+	tables := b.functions.Size() + b.locations.Size() + b.labels.Size() + int64(len(b.stacks.slots))*int64(unsafe.Sizeof(stackSlot{}))
 	b.stacks, b.functions, b.locations, b.labels = stackTable{}, slots.Values[Function]{}, slots.Table{}, slots.Values[Labels]{}
+	limit.Freed(tables)
 	TellApart(r)
 	r.Samples = b.rows.take()
 	r.sortEvents()

@@ -40,6 +40,9 @@ func (t *Table) Put(at, hash uint32, i int) {
 	t.used++
 }
 
+// Size is what the table takes, in bytes.
+func (t *Table) Size() int64 { return int64(len(t.slots)) * 8 }
+
 func (t *Table) grow() {
 	grown := make([]slot, max(16, 2*len(t.slots)))
 	mask := uint32(len(grown) - 1)
@@ -70,6 +73,9 @@ func (t *Values[T]) Index(list *[]T, v T) (i uint32, known bool) {
 	t.table.Put(at, hash, len(*list)-1)
 	return uint32(len(*list) - 1), false
 }
+
+// Size is what the table takes, in bytes, without the list.
+func (t *Values[T]) Size() int64 { return t.table.Size() }
 
 // Room is a list with room for one more. Long lists double: what is not written yet takes no memory, and what a
 // list had before it grew is garbage.

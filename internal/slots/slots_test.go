@@ -33,6 +33,9 @@ func TestValues(t *testing.T) {
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)
 	}
+	if got, least := table.Size(), int64(len(want)*8); got < least || got > 4*least {
+		t.Errorf("%d values take %d bytes", len(want), got)
+	}
 }
 
 // TestCollisions puts values of one hash in a table.
