@@ -40,7 +40,7 @@ func ascending(p []float64) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(known(p[a]), known(p[b])) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(known(p[a]), known(p[b])), cmp.Compare(a, b)) })
 	return order
 }
 

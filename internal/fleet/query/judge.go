@@ -240,25 +240,17 @@ func spreadOver(list []*Change) float64 {
 	return sum * sum / squares
 }
 
-// over are the verdicts that findings have over a ratio instead of over 1. Intervals tell most of it: what has the ratio in its interval
-// has a p-value above 1 - [verdict.Level], which shows nothing by itself, and as false discoveries are to be no more than that,
-// nothing of others either.
+// over are the verdicts that findings have over a ratio instead of over 1.
 func (c *Comparison) over(family []*verdict.Finding, ratio float64) []verdict.Verdict {
 	p := make([]float64, len(family))
 	for i, f := range family {
-		e := f.Estimate()
-		if p[i] = 1; !e.CI.Contains(ratio) || c.Rule.FalseDiscovery > 1-verdict.Level {
-			p[i] = min(1, 2*min(e.Above(ratio), e.Below(ratio)))
-		}
+		p[i] = c.probability(f, ratio)
 	}
 	list := make([]verdict.Verdict, len(family))
-	margin := 1 + c.Rule.Margin
 	for i, q := range stats.BenjaminiHochberg(p) {
 		f := family[i]
-		e := f.Estimate()
-		shown := q <= c.Rule.FalseDiscovery && p[i] <= 1-verdict.Level
-		switch {
-		case e.CI.Lo >= ratio/margin && e.CI.Hi <= ratio*margin:
+		switch shown := q <= c.Rule.FalseDiscovery && p[i] <= 1-verdict.Level; {
+		case c.unchanged(f, ratio):
 			list[i] = verdict.Unchanged
 		case shown && f.Ratio < ratio:
 			list[i] = verdict.Improved
@@ -269,6 +261,27 @@ func (c *Comparison) over(family []*verdict.Finding, ratio float64) []verdict.Ve
 		}
 	}
 	return list
+}
+
+// probability is the p-value of a finding over a ratio, 1 if that shows nothing.
+func (c *Comparison) probability(f *verdict.Finding, ratio float64) float64 {
+	if c.showsNothing(f, ratio) {
+		return 1
+	}
+	e := f.Estimate()
+	return min(1, 2*min(e.Above(ratio), e.Below(ratio)))
+}
+
+// showsNothing reports whether the interval of a finding tells enough: what has the ratio in it has a p-value above 1 - [verdict.Level],
+// which shows nothing by itself, and as false discoveries are to be no more than that, nothing of others either.
+func (c *Comparison) showsNothing(f *verdict.Finding, ratio float64) bool {
+	return f.Estimate().CI.Contains(ratio) && c.Rule.FalseDiscovery <= 1-verdict.Level
+}
+
+// unchanged reports whether a finding is over a ratio by no more than what matters.
+func (c *Comparison) unchanged(f *verdict.Finding, ratio float64) bool {
+	ci, margin := f.Estimate().CI, 1+c.Rule.Margin
+	return ci.Lo >= ratio/margin && ci.Hi <= ratio*margin
 }
 
 // judgeAgain takes verdicts back that are others over what is left.
@@ -288,23 +301,36 @@ func (c *Comparison) farthest(left []*Change, ratio float64) int {
 		family[i], logs[i] = &ch.Finding, math.Log(ch.Ratio)
 	}
 	center := stats.Median(slices.Clone(logs))
-	found, most := -1, 0.0
-	for i, v := range c.over(family, ratio) {
-		if !v.Changed() {
-			continue
+	among := func(changed func(i int) bool) int {
+		found, most := -1, 0.0
+		for i, ch := range left {
+			if !changed(i) {
+				continue
+			}
+			a, b := ch.Row.Before.Mean, ch.Row.After.Mean
+			before, after := ch.Row.noise()
+			distance := math.Abs(logs[i]-center) / math.Sqrt(before.Variance/a/a+after.Variance/b/b)
+			if math.IsNaN(distance) {
+				distance = math.Inf(1)
+			}
+			if found < 0 || distance > most {
+				found, most = i, distance
+			}
 		}
-		r := &left[i].Row
-		a, b := r.Before.Mean, r.After.Mean
-		before, after := r.noise()
-		distance := math.Abs(logs[i]-center) / math.Sqrt(before.Variance/a/a+after.Variance/b/b)
-		if math.IsNaN(distance) {
-			distance = math.Inf(1)
-		}
-		if found < 0 || distance > most {
-			found, most = i, distance
-		}
+		return found
 	}
-	return found
+	// The farthest of those that can have changed mostly did, by so much that the p-values of others, which take long, do not matter.
+	if i := among(func(i int) bool { return !c.unchanged(family[i], ratio) && !c.showsNothing(family[i], ratio) }); i >= 0 && c.alone(family[i], ratio, len(family)) {
+		return i
+	}
+	verdicts := c.over(family, ratio)
+	return among(func(i int) bool { return verdicts[i].Changed() })
+}
+
+// alone reports whether a finding shows a change over a ratio whatever others of a family of n do.
+func (c *Comparison) alone(f *verdict.Finding, ratio float64, n int) bool {
+	p := c.probability(f, ratio)
+	return p*float64(n) <= c.Rule.FalseDiscovery && p <= 1-verdict.Level && f.Ratio != ratio
 }
 
 // sort puts the largest changes first.

@@ -81,3 +81,33 @@ func TestNothingTested(t *testing.T) {
 		}
 	}
 }
+
+// TestAlone finds that what shows a change alone shows one among all, over any ratio.
+func TestAlone(t *testing.T) {
+	c := judged(t, fleettest.Fleet{
+		Seed: 5, Profiles: 900, Devices: 300, Models: 2, Functions: 60, Batch: 300, Effects: map[int]float64{2: 1.7, 5: 1.3, 9: 0.7, 12: 1.15},
+	}, Share)
+	var family []*verdict.Finding
+	for i := range c.Functions {
+		if f := &c.Functions[i].Self; f.Tested {
+			family = append(family, &f.Finding)
+		}
+	}
+	alone, among := 0, 0
+	for _, ratio := range []float64{0.5, 0.9, 0.97, 1, 1.03, 1.2, 2} {
+		for i, v := range c.over(family, ratio) {
+			f := family[i]
+			if v.Changed() {
+				among++
+			}
+			if !c.unchanged(f, ratio) && c.alone(f, ratio, len(family)) {
+				if alone++; !v.Changed() {
+					t.Errorf("finding %d over %v shows a change alone, and is %s among all", i, ratio, v)
+				}
+			}
+		}
+	}
+	if alone == 0 || among <= alone {
+		t.Errorf("%d show a change alone and %d among all: nothing was compared", alone, among)
+	}
+}
