@@ -14,8 +14,11 @@ func (c *Comparison) addBursts(e *Event) {
 	if len(c.Base) != 1 || len(c.Head) != 1 || len(c.Base[0].Timeline) == 0 || len(c.Head[0].Timeline) == 0 {
 		return
 	}
-	selfBase, totalBase := burstFactors(c.base, c.rows.base, len(c.rows.rows), e.pair.base[0])
-	selfHead, totalHead := burstFactors(c.head, c.rows.head, len(c.rows.rows), e.pair.head[0])
+	var selfBase, totalBase, selfHead, totalHead []float64
+	together(
+		func() { selfBase, totalBase = burstFactors(c.base, c.rows.base, len(c.rows.rows), e.pair.base[0]) },
+		func() { selfHead, totalHead = burstFactors(c.head, c.rows.head, len(c.rows.rows), e.pair.head[0]) },
+	)
 	for i := range c.rows.rows {
 		e.costs.self[i].bursts = &[2]float64{selfBase[i], selfHead[i]}
 		e.costs.total[i].bursts = &[2]float64{totalBase[i], totalHead[i]}
