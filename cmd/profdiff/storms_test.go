@@ -87,6 +87,11 @@ func stormCases() []stormCase {
 	chain := func(n int) func(int) map[string][]byte {
 		return func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Gecko(n * half / 2)} }
 	}
+	// Both sides of a comparison are a storm.
+	twice := func(half int) map[string][]byte {
+		data := one("gecko")(half)["in"]
+		return map[string][]byte{"in": data, "other": data}
+	}
 	const ingest = "fleet ingest in --release r --out store"
 	return []stormCase{
 		{"forks", "show in", one("forks"), exitOK, 0, ""},
@@ -107,6 +112,8 @@ func stormCases() []stormCase {
 		{"diff", "diff in other", func(half int) map[string][]byte {
 			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
 		}, exitOK, 3, ""},
+		{"diff-folded", "diff in other --format folded -o out", twice, exitInput, 0, "folded stacks would take"},
+		{"diff-pprof", "diff in other --format pprof -o out", twice, exitInput, 0, "lists the frames"},
 		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }, exitInput, 0, "decompresses to more than"},
 		{"page", "report --from in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }, exitInput, 0, "become more than"},
 	}
@@ -135,10 +142,12 @@ func TestStorms(t *testing.T) {
 		}
 		t.Run(storm.name, func(t *testing.T) {
 			size, c := storm.run(t, 2)
-			// The 100 MB, and what garbage there may be when the heap is at its largest.
-			const garbage = 48 << 20
+			// The 100 MB, and what garbage there may be when the heap is at its largest. How much that is differs by the
+			// moments at which it is collected, from one run to the next by a twentieth, and more with one processor
+			// than with eight. With so much, no case took more than 85 % of what it may with 1, 2, 4 and 8 of them.
+			const garbage = 56 << 20
 			switch limit := max(1, storm.times)*(4*size+100<<20) + garbage; {
-			case c.code != storm.code || c.code != exitOK && strings.Count(c.stderr, "\n") != 1:
+			case c.code != storm.code || c.code != exitOK && strings.Count(c.stderr, "\n") != strings.Count(c.stderr, "profdiff: warning: ")+1:
 				t.Errorf("exit code %d, want %d: %s", c.code, storm.code, c.stderr)
 			case !strings.Contains(c.stderr, storm.refusal):
 				t.Errorf("it says %q, want %q", c.stderr, storm.refusal)
