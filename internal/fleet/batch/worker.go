@@ -205,10 +205,11 @@ func (r *reader) read(release string, p *Profile) (rows *profileRows, err error)
 	}
 	if err != nil {
 		if _, ok := errors.AsType[*refusal](err); !ok {
-			err = &refusal{reasonUnread, err}
-		}
-		if errors.Is(err, input.ErrSize) {
-			err = &refusal{reasonLarge, err}
+			reason := reasonUnread
+			if errors.Is(err, input.ErrSize) {
+				reason = reasonLarge
+			}
+			err = &refusal{reason, err}
 		}
 		return nil, err
 	}
