@@ -68,6 +68,13 @@ func (n *chunkReader) stack(id int64) run.StackID {
 	return to
 }
 
+// notWalked are the names of the frame that async-profiler writes in place of those that it could not walk.
+var notWalked = map[string]bool{
+	"unknown_Java": true, "unknown_not_Java": true, "unknown_state": true, "unknown_nmethod": true, "unexpected_state": true,
+	"not_walkable_Java": true, "not_walkable_not_Java": true,
+	"break_compiled": true, "break_deopt": true, "break_entry_frame": true, "break_interpreted": true, "break_not_walkable": true, "break_stack_range": true,
+}
+
 // named is what a frame is called, and where it is.
 type named struct {
 	function, mapping uint32
@@ -100,7 +107,10 @@ func (n *chunkReader) name(f frame) named {
 		m.function = n.b.Function(reading.UnknownFunction("", 0, n.opt))
 	} else {
 		full := strings.Trim(reading.JavaClass(class)+"."+name, ".")
-		m.function = n.b.Function(run.Function{Name: cmp.Or(full, name), SystemName: strings.Trim(class+"."+name, ".")})
+		m.function = n.b.Function(run.Function{
+			Name: cmp.Or(full, name), SystemName: strings.Trim(class+"."+name, "."),
+			Unknown: class == "" && m.mapping == 0 && notWalked[name],
+		})
 	}
 	n.named[f] = m
 	return m

@@ -27,6 +27,9 @@ import (
 //	jfr scrub --include-events …
 //	java -agentlib:asyncProfiler=start,event=cpu,wall=50ms,alloc=256k,lock=1ms,nativemem=100k,jfr,file=async.jfr Work
 //	java -agentlib:asyncProfiler=start,event=ctimer,interval=5ms,jfr,file=async-cpu.jfr Work
+//	java -agentpath:libasyncProfiler.so=start,event=ctimer,interval=20ms,wall=200ms,jfr,file=async-wall.jfr Work
+//
+// The last is of another program, with primes in one thread and a map in another.
 func recording(t testing.TB, name string) []byte {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(ingesttest.ReadFile(t, filepath.Join("testdata", name+".jfr.gz"))))
@@ -84,6 +87,7 @@ func TestEvents(t *testing.T) {
 				"wall":           {865, 865 * 50e6, "nanoseconds", "__futex_abstimed_wait_common"},
 			}, 0, "", "async-profiler 4.5",
 		},
+		{"async-wall", map[string]event{"cpu": {73, 73 * 20e6, "nanoseconds", "Work.primes"}, "wall": {457, 457 * 200e6, "nanoseconds", "__futex_abstimed_wait_common"}}, 0, "", "async-profiler 4.1"},
 		{"async-cpu", map[string]event{"cpu": {81, 81 * 5e6, "nanoseconds", "__vdso_clock_gettime"}}, 0, "", "async-profiler 4.5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,6 +107,24 @@ func TestEvents(t *testing.T) {
 				t.Errorf("warnings %q", w)
 			}
 		})
+	}
+}
+
+// TestNotWalked has stacks of which async-profiler says that it could not walk them: 4 and 1 of 530, as jfr print tells.
+func TestNotWalked(t *testing.T) {
+	r := ingesttest.Read(t, Read, recording(t, "async-wall"), &reading.Options{})
+	got := make(map[string]int64)
+	for i := range r.Samples {
+		for id := r.Samples[i].Stack; id != 0; id = r.Stacks.Parent(id) {
+			for _, line := range r.Locations[r.Stacks.Location(id)].Lines {
+				if f := &r.Functions[line.Function]; f.Unknown {
+					got[f.Name] += r.Samples[i].Count
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"unknown_Java": 4, "not_walkable_Java": 1}, got); diff != "" {
+		t.Errorf("frames that are unknown (-want +got):\n%s", diff)
 	}
 }
 
