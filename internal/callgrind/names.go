@@ -25,11 +25,36 @@ func (n namespace) String() string {
 // A name is an index in nameTable.list. 0 is the empty name.
 type name uint32
 
+// numberedNames are names by number: those that count from 1, as Valgrind does, and others.
+type numberedNames struct {
+	counted []name
+	others  map[uint64]name
+}
+
+func (t *numberedNames) get(number uint64) (n name, ok bool) {
+	if i := number - 1; i < uint64(len(t.counted)) {
+		return t.counted[i], true
+	}
+	n, ok = t.others[number]
+	return n, ok
+}
+
+func (t *numberedNames) set(number uint64, n name) {
+	switch i := number - 1; {
+	case i < uint64(len(t.counted)):
+		t.counted[i] = n
+	case i == uint64(len(t.counted)):
+		t.counted = append(t.counted, n)
+	default:
+		t.others[number] = n
+	}
+}
+
 // A nameTable holds the names of a file.
 type nameTable struct {
 	list     []string
 	index    map[string]name
-	numbered [3]map[uint64]name
+	numbered [3]numberedNames
 	expanded int
 	// functions holds the functions by object, file and name.
 	functions map[[3]name]*Function
@@ -44,7 +69,7 @@ func newNameTable() nameTable {
 // forget forgets the numbers of names.
 func (t *nameTable) forget() {
 	for i := range t.numbered {
-		t.numbered[i] = make(map[uint64]name)
+		t.numbered[i] = numberedNames{others: make(map[uint64]name)}
 	}
 }
 
@@ -67,7 +92,7 @@ func (t *nameTable) read(c *lineScanner, in namespace) name {
 	}
 	s := c.rest()
 	if len(s) == 0 {
-		n, ok := t.numbered[in][number]
+		n, ok := t.numbered[in].get(number)
 		if !ok {
 			c.fail("there is no %v (%d) so far", in, number)
 		}
@@ -80,7 +105,7 @@ func (t *nameTable) read(c *lineScanner, in namespace) name {
 	if !ok {
 		n = t.intern(s)
 	}
-	t.numbered[in][number] = n
+	t.numbered[in].set(number, n)
 	return n
 }
 
@@ -111,7 +136,7 @@ func (t *nameTable) expand(c *lineScanner, s []byte) (n name, ok bool) {
 			return 0, false
 		}
 		if ok {
-			n, ok := t.numbered[functionNames][number]
+			n, ok := t.numbered[functionNames].get(number)
 			if !ok {
 				parts.fail("there is no %v (%d) so far", functionNames, number)
 			}

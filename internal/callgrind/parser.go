@@ -148,33 +148,34 @@ func (p *parser) costLine(c *lineScanner) {
 		return
 	}
 	p.hasBody = true
-	p.positions(c, &p.at)
 	costs := p.cost.Costs
 	if p.pending == callCost {
 		costs = p.call.Costs
 	}
-	some := c.space()
-	p.costs(c, costs)
+	n, ok := p.decimals(c.line[c.off:], costs)
+	if !ok {
+		p.positions(c, &p.at)
+		n = p.costs(c, costs)
+	}
 	if c.err != nil {
 		return
 	}
-	place := p.place(p.function, p.names.list[p.filename], &p.at)
 	switch p.pending {
 	case callCost:
 		p.pending = nothing
-		p.call.Part, p.call.Caller = p.part, place
+		p.call.Part, p.call.Caller = p.part, p.place(p.function, p.names.list[p.filename], &p.at)
 		if p.visit.Call != nil {
 			c.err = p.visit.Call(&p.call)
 		}
 		return
 	case jumpSource:
 		p.flushJump()
-		if !some {
+		if n == 0 {
 			return
 		}
 		// The manual does not tell of the line with the source: these are costs.
 	}
-	for i, v := range costs {
+	for i, v := range costs[:n] {
 		sum := &p.part.Sum[i]
 		if v > 0 && *sum > math.MaxInt64-v || v < 0 && *sum < math.MinInt64-v {
 			c.fail("costs of %s sum to more than 2^63", plain(p.part.Events[i]))
@@ -183,9 +184,91 @@ func (p *parser) costLine(c *lineScanner) {
 		*sum += v
 	}
 	if p.visit.Cost != nil {
-		p.cost.Part, p.cost.Place = p.part, place
+		x := &p.cost
+		x.Part, x.Function, x.File = p.part, p.function, p.names.list[p.filename]
+		x.Line, x.Address, x.Block = int64(p.at[LinePosition]), p.at[InstrPosition], p.at[BlockPosition]
 		c.err = p.visit.Cost(&p.cost)
 	}
+}
+
+// decimals reads a line of costs whose numbers are decimal and of up to 18 digits, which are nearly all lines.
+// Of others it returns false: they are left to positions and costs.
+func (p *parser) decimals(line []byte, to []int64) (n int, ok bool) {
+	at, i := p.at, 0
+	for _, kind := range p.part.Positions {
+		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+			i++
+		}
+		if i == len(line) {
+			return 0, false
+		}
+		sign := line[i]
+		if sign == '*' {
+			if i++; i < len(line) && line[i] != ' ' && line[i] != '\t' {
+				return 0, false
+			}
+			continue
+		}
+		if sign == '+' || sign == '-' {
+			i++
+		}
+		v, end, ok := decimal(line, i)
+		if !ok {
+			return 0, false
+		}
+		i = end
+		base := at[kind]
+		switch sign {
+		case '+':
+			if v += base; v < base {
+				return 0, false
+			}
+		case '-':
+			if v > base {
+				return 0, false
+			}
+			v = base - v
+		}
+		at[kind] = v
+	}
+	for {
+		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+			i++
+		}
+		if i == len(line) {
+			break
+		}
+		if n == len(to) {
+			return 0, false
+		}
+		v, end, ok := decimal(line, i)
+		if !ok {
+			return 0, false
+		}
+		to[n] = int64(v)
+		n, i = n+1, end
+	}
+	if at[LinePosition] > math.MaxInt64 {
+		return 0, false
+	}
+	clear(to[n:])
+	p.at = at
+	return n, true
+}
+
+// decimal reads a number of up to 18 digits that ends with its word.
+func decimal(line []byte, start int) (v uint64, end int, ok bool) {
+	end = start
+	for end < len(line) {
+		d := line[end] - '0'
+		if d > 9 {
+			break
+		}
+		v = 10*v + uint64(d)
+		end++
+	}
+	n := end - start
+	return v, end, n > 0 && n <= 18 && (end == len(line) || line[end] == ' ' || line[end] == '\t')
 }
 
 // positions reads the positions in front of costs; relative ones are relative to those
@@ -199,17 +282,17 @@ func (p *parser) positions(c *lineScanner, at *[numPositions]uint64) {
 	}
 }
 
-// costs reads up to one number for each event; those that are missing are zero.
-func (p *parser) costs(c *lineScanner, to []int64) {
-	for i := range to {
-		to[i] = 0
-		if c.space() {
-			to[i] = c.count()
-		}
+// costs reads up to one number for each event, n of them; those that are missing are zero.
+func (p *parser) costs(c *lineScanner, to []int64) (n int) {
+	for n < len(to) && c.space() {
+		to[n] = c.count()
+		n++
 	}
+	clear(to[n:])
 	if c.space() {
 		c.fail("has more costs than the %d events", len(to))
 	}
+	return n
 }
 
 func (p *parser) place(f *Function, file string, at *[numPositions]uint64) Place {
