@@ -11,9 +11,10 @@
 package heatmap
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
+
+	"profdiff/internal/radix"
 )
 
 // Limits of an axis and of frames.
@@ -140,7 +141,7 @@ func (f *Frames) merge() {
 	if f.sorted == len(f.cells) {
 		return
 	}
-	slices.SortStableFunc(f.cells, func(a, b packed) int { return cmp.Compare(a.key, b.key) })
+	radix.Sort(f.cells, func(c *packed) uint64 { return c.key })
 	to := 0
 	for i := 1; i < len(f.cells); i++ {
 		if f.cells[i].key == f.cells[to].key {

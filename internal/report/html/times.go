@@ -1,13 +1,14 @@
 package html
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 
 	"profdiff/internal/heatmap"
+	"profdiff/internal/radix"
 	"profdiff/internal/report/diff"
 )
 
@@ -231,25 +232,22 @@ func newStackTimes(f *heatmap.Frames, parts int, frames, at []int32) stackTimes 
 	}
 	sum := 0.0
 	var cells []heatmap.Cell
+	var most struct{ thread, frame, bin int }
 	f.Cells(func(c heatmap.Cell) {
 		sum += c.Weight
 		c.Frame = at[frames[c.Frame]]
 		cells = append(cells, c)
+		most.thread, most.frame, most.bin = max(most.thread, c.Thread), max(most.frame, int(c.Frame)), max(most.bin, c.Bin)
 	})
 	if sum > 0 {
 		s.Quantum = sum / float64(max(parts, steps))
 	}
 	// Rounded bin by bin, the sums of a thread are right in any span of time, and nearly so those of subtrees.
-	order := func(rows bool) func(a, b heatmap.Cell) int {
-		return func(a, b heatmap.Cell) int {
-			time, frame := cmp.Compare(a.Bin, b.Bin), cmp.Compare(a.Frame, b.Frame)
-			if rows {
-				time, frame = frame, time
-			}
-			return cmp.Or(side(a.Head)-side(b.Head), a.Thread-b.Thread, time, frame)
-		}
-	}
-	slices.SortFunc(cells, order(false))
+	thread := func(c *heatmap.Cell) uint64 { return uint64(side(c.Head)<<bits.Len(uint(most.thread)) | c.Thread) }
+	frameBits, binBits := bits.Len(uint(most.frame)), bits.Len(uint(most.bin))
+	radix.Sort(cells, func(c *heatmap.Cell) uint64 {
+		return (thread(c)<<binBits|uint64(c.Bin))<<frameBits | uint64(c.Frame)
+	})
 	d := diffusion{quantum: s.Quantum}
 	for i := range cells {
 		c := &cells[i]
@@ -258,7 +256,9 @@ func newStackTimes(f *heatmap.Frames, parts int, frames, at []int32) stackTimes 
 		}
 		c.Weight = float64(d.next(c.Weight))
 	}
-	slices.SortFunc(cells, order(true))
+	radix.Sort(cells, func(c *heatmap.Cell) uint64 {
+		return (thread(c)<<frameBits|uint64(c.Frame))<<binBits | uint64(c.Bin)
+	})
 	var row heatmap.Cell
 	for _, c := range cells {
 		if c.Weight == 0 {
