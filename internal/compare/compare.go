@@ -246,7 +246,7 @@ func (c *Comparison) match(p *eventPair, in rooms) error {
 	for _, sides := range names {
 		only |= 3 &^ sides
 	}
-	together(
+	in.each(
 		func() { c.base.describe(p.base, only == 0, in.base) },
 		func() { c.head.describe(p.head, only == 0, in.head) },
 	)

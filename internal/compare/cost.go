@@ -105,7 +105,7 @@ func rowCosts(base, head *side, rows *rowset, p *eventPair, in rooms) *costs {
 			}
 		}
 	}
-	together(
+	in.each(
 		func() { sum(base, rows.base, p.base, in.base, func(c *cost) []run.Sum { return c.base }) },
 		func() { sum(head, rows.head, p.head, in.head, func(c *cost) []run.Sum { return c.head }) },
 	)

@@ -74,10 +74,32 @@ func newSpent(sides ...*side) spent {
 	return make(spent, most)
 }
 
-// rooms are for what a run of each side spent, both at the same time.
-type rooms struct{ base, head spent }
+// rooms are for what a run of each side spent.
+type rooms struct {
+	base, head spent
+	shared     bool // it is one room
+}
 
-func newRooms(base, head *side) rooms { return rooms{newSpent(base), newSpent(head)} }
+// mostOwn is up to how many paths of a run both sides have a room: 12 MB. Of more, a second room would be a good part of
+// all that a comparison takes.
+const mostOwn = 1 << 19
+
+func newRooms(base, head *side) rooms {
+	if one := newSpent(base, head); len(one) > mostOwn {
+		return rooms{one, one, true}
+	}
+	return rooms{newSpent(base), newSpent(head), false}
+}
+
+// each does what needs the room of base and what needs that of head, together if they have two.
+func (r *rooms) each(base, head func()) {
+	if r.shared {
+		base()
+		head()
+		return
+	}
+	together(base, head)
+}
 
 // of returns what an event of the run spent.
 func (s spent) of(r *run.Run, p *paths, event int) spent {
