@@ -24,8 +24,8 @@ func port(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// started starts a server and waits until it answers.
-func started(t *testing.T, url, dir, program string, args ...string) {
+// started starts a server and waits until it answers with a status.
+func started(t *testing.T, url string, status int, dir, program string, args ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
@@ -48,7 +48,7 @@ func started(t *testing.T, url, dir, program string, args ...string) {
 		resp, err := http.Get(url)
 		if err == nil {
 			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
+			if resp.StatusCode == status {
 				return
 			}
 		}
@@ -69,13 +69,13 @@ func TestServers(t *testing.T) {
 		start func(t *testing.T, dir string) (host string)
 	}{
 		{"pyroscope", func(t *testing.T, dir string) string {
-			http, grpc, members := port(t), port(t), port(t)
-			config := fmt.Sprintf("server: {http_listen_port: %d, grpc_listen_port: %d}\nanalytics: {reporting_enabled: false}\nself_profiling: {disable_push: true}\nmemberlist: {bind_addr: [127.0.0.1], bind_port: %d}\n", http, grpc, members)
+			web, grpc, members := port(t), port(t), port(t)
+			config := fmt.Sprintf("server: {http_listen_port: %d, grpc_listen_port: %d}\nanalytics: {reporting_enabled: false}\nself_profiling: {disable_push: true}\nmemberlist: {bind_addr: [127.0.0.1], bind_port: %d}\n", web, grpc, members)
 			if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			started(t, fmt.Sprintf("http://127.0.0.1:%d/ready", http), dir, filepath.Join(programs, "pyroscope-1.2.0"), "-config.file=config.yaml")
-			return fmt.Sprintf("127.0.0.1:%d", http)
+			started(t, fmt.Sprintf("http://127.0.0.1:%d/ready", web), http.StatusOK, dir, filepath.Join(programs, "pyroscope-1.2.0"), "-config.file=config.yaml")
+			return fmt.Sprintf("127.0.0.1:%d", web)
 		}},
 		{"parca", func(t *testing.T, dir string) string {
 			port := port(t)
@@ -83,7 +83,7 @@ func TestServers(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			started(t, fmt.Sprintf("http://127.0.0.1:%d/", port), dir, filepath.Join(programs, "parca-0.21.0"), "--config-path=config.yaml", fmt.Sprintf("--http-address=127.0.0.1:%d", port), "--storage-active-memory=268435456")
+			started(t, fmt.Sprintf("http://127.0.0.1:%d/", port), http.StatusOK, dir, filepath.Join(programs, "parca-0.21.0"), "--config-path=config.yaml", fmt.Sprintf("--http-address=127.0.0.1:%d", port), "--storage-active-memory=268435456")
 			return fmt.Sprintf("127.0.0.1:%d", port)
 		}},
 	} {
@@ -122,5 +122,60 @@ func TestServers(t *testing.T) {
 				t.Errorf("of a service that is not there: %s", stderr)
 			}
 		})
+	}
+}
+
+// TestCollector sends recordings to a collector of OpenTelemetry, which prints the samples that came: it keeps nothing.
+func TestCollector(t *testing.T) {
+	programs := os.Getenv("PROFDIFF_SERVERS")
+	if programs == "" {
+		t.Skip("PROFDIFF_SERVERS is not set: .ci/servers builds servers and runs this")
+	}
+	dir, host := t.TempDir(), fmt.Sprintf("127.0.0.1:%d", port(t))
+	config := fmt.Sprintf(`receivers: {otlp: {protocols: {http: {endpoint: "%s"}}}}
+exporters: {debug: {verbosity: detailed}}
+service:
+  telemetry: {metrics: {level: none}}
+  pipelines: {profiles: {receivers: [otlp], exporters: [debug]}}
+`, host)
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// It has no page: what it says of a request that is none tells that it answers.
+	started(t, "http://"+host+"/", http.StatusNotFound, dir, filepath.Join(programs, "otelcol-0.165.0"), "--config=file:config.yaml", "--feature-gates=+service.profilesSupport")
+	want := int64(0)
+	weight, count, values := regexp.MustCompile(`"weight": ([0-9]+),`), regexp.MustCompile(`samples: ([0-9]+) in`), regexp.MustCompile(`Values: \[([0-9]+)\]`)
+	for _, file := range []string{"../../profiles/message-heap/before/01.data", "../../profiles/xz-decoder/before/01.data"} {
+		if code, _, stderr := printed(t, "convert", file, "-o", "otlp://"+host); code != exitOK {
+			t.Fatalf("%s: %s", file, stderr)
+		}
+		_, text, stderr := printed(t, "convert", "--to", "json", "-o", "-", file)
+		weighs, counted := weight.FindStringSubmatch(text), count.FindStringSubmatch(stderr)
+		if weighs == nil || counted == nil {
+			t.Fatalf("%s: no weight, or no count: %s", file, stderr)
+		}
+		// There are two profiles of each: what samples weigh, and how many there are.
+		want += number(t, weighs[1]) + number(t, counted[1])
+		// Its log has what came until now.
+		got, records := int64(0), 0
+		for range 20 {
+			log, err := os.ReadFile(filepath.Join(dir, "log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, records = 0, 0
+			for _, m := range values.FindAllStringSubmatch(string(log), -1) {
+				got += number(t, m[1])
+				records++
+			}
+			if got == want {
+				break
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		if got != want {
+			t.Errorf("%s: values of samples add up to %d until now, want %d", file, got, want)
+		}
+		t.Logf("%d samples add up to %d", records, got)
 	}
 }
