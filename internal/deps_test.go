@@ -98,7 +98,7 @@ var policy = map[string][]string{
 	"fleet/table":           {"fleet", "input"},
 	"fleet/store":           {"fleet", "fleet/table", "input", "radix"},
 	"heatmap":               {"radix"},
-	"compare":               {"heatmap", "run", "stats", "verdict", "align", "category", "remark"},
+	"compare":               {"heatmap", "run", "stats", "verdict", "align", "category", "remark", "slots"},
 	"compare/comparetest":   {"run", "compare"},
 	"calibrate":             {"asm", "probe", "stats"},
 	"probe":                 {"asm"},

@@ -189,10 +189,10 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 		c.Pairing = *opt.pairing
 	}
 	run.TellApart(slices.Concat(base, head)...)
-	categories := c.categories()
-	defer categories() // nobody reads the runs afterwards
 	together(func() { c.base = newSide(base) }, func() { c.head = newSide(head) })
 	c.gather(pairs)
+	categories := c.categories()
+	defer categories() // nobody reads the runs afterwards
 	c.base.list()
 	c.head.list()
 	c.names = newNaming(c.base, c.head)

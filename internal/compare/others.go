@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/run"
+	"profdiff/internal/slots"
 )
 
 // OtherFunctions is the row of the functions that have none of their own, see [Options.Most].
@@ -26,7 +27,7 @@ func (c *Comparison) gather(pairs []eventPair) {
 		return
 	}
 	// A function goes by what no compiler changes in its name, so that it is in the same row on both sides.
-	numbers := make(map[string]int32)
+	var numbers slots.Values[string]
 	var names []string
 	var shares [][2]float64 // by side
 	var of [2][]int32       // names by side and symbol
@@ -35,17 +36,14 @@ func (c *Comparison) gather(pairs []eventPair) {
 	for k, s := range sides {
 		of[k] = make([]int32, len(s.symbols))
 		for id, share := range s.shares(pairs, k == 1) {
-			name := align.Normalize(s.functions[id].Plain())
-			n, ok := numbers[name]
-			if !ok {
-				n = int32(len(names))
-				numbers[name] = n
-				names, shares = append(names, name), append(shares, [2]float64{})
+			n, known := numbers.Index(&names, align.Normalize(s.functions[id].Plain()))
+			if !known {
+				shares = append(slots.Room(shares), [2]float64{})
 			}
 			if id == 0 || slices.ContainsFunc(named, func(re *regexp.Regexp) bool { return s.functions[id].Means(re) }) {
 				share = 2 // above all
 			}
-			of[k][id], shares[n][k] = n, max(shares[n][k], share)
+			of[k][id], shares[n][k] = int32(n), max(shares[n][k], share)
 		}
 	}
 	// Each side has half of them: the functions of a long program must not push out those of a short one.
@@ -124,11 +122,11 @@ func (s *side) gather(names []int32, other []bool) (n int) {
 		return 0
 	}
 	last := int32(len(kept))
-	s.symbols = append(kept, symbol{name: OtherFunctions})
+	kept = append(kept, symbol{name: OtherFunctions})
 	s.functions = append(functions, &run.Function{Name: OtherFunctions, Unknown: true})
-	s.ids = make(map[symbol]int32, len(s.symbols))
-	for id, key := range s.symbols {
-		s.ids[key] = int32(id)
+	s.ids, s.symbols = slots.Values[symbol]{}, nil
+	for _, key := range kept {
+		s.ids.Index(&s.symbols, key)
 	}
 	for i := range s.paths {
 		list := s.paths[i].symbol

@@ -61,7 +61,8 @@ func TestPaths(t *testing.T) {
 			var symbols []int32
 			for _, at := range slices.Backward(r.Stacks.Append(nil, x.Stack)) {
 				for _, line := range slices.Backward(r.Locations[at].Lines) {
-					symbols = append(symbols, s.ids[symbol{r.Functions[line.Function].Name, "program"}])
+					id, _ := s.ids.Find(s.symbols, symbol{r.Functions[line.Function].Name, "program"})
+					symbols = append(symbols, int32(id))
 				}
 			}
 			own[fmt.Sprint(symbols)] += x.Weight

@@ -35,7 +35,7 @@ func (c *Comparison) Row(head bool, name, dso string) int {
 	if head {
 		s, rowOf = c.head, c.rows.head
 	}
-	id, ok := s.ids[symbol{name, dso}]
+	id, ok := s.ids.Find(s.symbols, symbol{name, dso})
 	if !ok {
 		return -1
 	}

@@ -6,6 +6,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/run"
+	"profdiff/internal/slots"
 )
 
 // A symbol is a function as one side names it, with the label of its file.
@@ -15,7 +16,7 @@ type symbol struct{ name, dso string }
 type side struct {
 	runs    []*run.Run
 	symbols []symbol
-	ids     map[symbol]int32
+	ids     slots.Values[symbol]
 	facts   []align.Function // by symbol
 	paths   []paths          // by run
 	// calls are how often symbols were called, by run, as far as that was counted.
@@ -38,16 +39,13 @@ func (f *frames) at(location uint32) []int32 {
 const noStack = "[no stack]"
 
 func newSide(runs []*run.Run) *side {
-	s := &side{runs: runs, ids: make(map[symbol]int32)}
+	s := &side{runs: runs}
 	intern := func(key symbol, f *run.Function) int32 {
-		id, ok := s.ids[key]
-		if !ok {
-			id = int32(len(s.symbols))
-			s.ids[key] = id
-			s.symbols = append(s.symbols, key)
-			s.functions = append(s.functions, f)
+		id, known := s.ids.Index(&s.symbols, key)
+		if !known {
+			s.functions = append(slots.Room(s.functions), f)
 		}
-		return id
+		return int32(id)
 	}
 	intern(symbol{name: noStack}, &run.Function{Unknown: true})
 	for _, r := range runs {

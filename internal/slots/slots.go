@@ -22,6 +22,11 @@ func (t *Table) Find(hash uint32, is func(i uint32) bool) (at uint32, ok bool) {
 	if t.used*4 >= len(t.slots)*3 {
 		t.grow()
 	}
+	return t.probe(hash, is)
+}
+
+// probe is Find in a table with a free slot.
+func (t *Table) probe(hash uint32, is func(i uint32) bool) (at uint32, ok bool) {
 	mask := uint32(len(t.slots) - 1)
 	for at = hash & mask; t.slots[at].at != 0; at = (at + 1) & mask {
 		if s := t.slots[at]; s.hash == hash && is(s.at-1) {
@@ -72,6 +77,18 @@ func (t *Values[T]) Index(list *[]T, v T) (i uint32, known bool) {
 	*list = append(Room(*list), v)
 	t.table.Put(at, hash, len(*list)-1)
 	return uint32(len(*list) - 1), false
+}
+
+// Find returns the index of v in list, if it is there.
+func (t *Values[T]) Find(list []T, v T) (i uint32, known bool) {
+	if len(list) == 0 {
+		return 0, false
+	}
+	at, ok := t.table.probe(Hash(v), func(i uint32) bool { return list[i] == v })
+	if !ok {
+		return 0, false
+	}
+	return t.table.Index(at), true
 }
 
 // Size is what the table takes, in bytes, without the list.

@@ -17,6 +17,9 @@ func TestValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var table Values[value]
 	var list, want []value
+	if i, ok := table.Find(list, value{}); ok {
+		t.Errorf("an empty list has a value at %d", i)
+	}
 	at := make(map[value]uint32)
 	for range 20_000 {
 		v := value{string(rune('a' + rng.IntN(26))), rng.IntN(100), rng.IntN(2) == 0}
@@ -32,6 +35,14 @@ func TestValues(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)
+	}
+	for v, want := range at {
+		if i, ok := table.Find(list, v); !ok || i != want {
+			t.Fatalf("%+v: %d, %v, want %d", v, i, ok, want)
+		}
+	}
+	if _, ok := table.Find(list, value{Name: "none"}); ok {
+		t.Error("a value is found that is not there")
 	}
 	if got, least := table.Size(), int64(len(want)*8); got < least || got > 4*least {
 		t.Errorf("%d values take %d bytes", len(want), got)

@@ -125,6 +125,7 @@ func (d *Document) storyEvent(e *Event) story.Event {
 	if e.Uniform != nil {
 		out.Uniform = e.Uniform.Sentence()
 	}
+	out.Parts = make([]story.Change, 0, len(e.Functions)+len(e.Shifts)) // there may be many
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Shift < 0 {
 			out.Parts = append(out.Parts, storyFunction(e, f))
