@@ -31,7 +31,7 @@ var policy = map[string][]string{
 	"output":                {"scratch"},
 	"perffile":              {},
 	"perffile/perffiletest": {"perffile"},
-	"perfsession":           {"limit", "perffile"},
+	"perfsession":           {"limit", "perffile", "slots"},
 	"userstack":             {"objects", "perfsession", "unwind"},
 	"objfile":               {"input/xz", "radix"},
 	"radix":                 {},

@@ -283,9 +283,9 @@ func branchFrames(out *Sample, hasLeaf bool) {
 func (s *Session) recent(t *Thread) []Frame {
 	// Versions only ever grow, so that their sum tells.
 	if version := t.Process.space.version + s.kernel.version + s.guest.version; t.version != version {
-		t.recent, t.version = nil, version
+		t.recent, t.version = 0, version
 	}
-	return t.recent
+	return t.frames[len(t.frames)-int(t.recent):]
 }
 
 // resolve finds the mappings of the frames and completes them by the outermost ones of the
@@ -315,8 +315,8 @@ func (s *Session) resolve(out *Sample, known int) {
 		copy(grown[len(grown)-shared:], recent[len(recent)-shared:])
 		t.frames = grown
 	}
-	t.recent = t.frames[len(t.frames)-n:]
-	out.Frames = t.recent
+	t.recent = uint32(n)
+	out.Frames = t.frames[len(t.frames)-n:]
 	space := &t.Process.space
 	for i := range out.Frames[:n-shared] {
 		f := &out.Frames[i]

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"profdiff/internal/perffile"
+	"profdiff/internal/slots"
 )
 
 // A Handler is told what happens while a recording is replayed, in the order of
@@ -64,7 +65,7 @@ type Session struct {
 	latest      [16]*Thread       // asked for, each where its number says
 	buildIDs    map[string]string // by path, from the header
 	names       []string
-	nameIDs     map[string]NameID
+	nameIDs     slots.Table
 	counts      map[counterKey]uint64
 	times       map[counterKey]CounterTime
 	unwindError bool   // of the next sample's stack
@@ -137,12 +138,11 @@ func New(f *perffile.File) *Session {
 		File:       f,
 		Kallsyms:   f.Kallsyms(),
 		threads:    make(map[int32]*Thread),
-		names:      []string{""},
-		nameIDs:    map[string]NameID{"": 0},
 		counts:     make(map[counterKey]uint64),
 		times:      make(map[counterKey]CounterTime),
 		simpleperf: f.Info.Simpleperf(),
 	}
+	s.intern(nil) // 0
 	s.Stats.Lost = make(map[int]int64)
 	return s
 }
@@ -175,7 +175,7 @@ func (s *Session) Replay(h Handler) error {
 	}
 	s.judge()
 	s.over = true
-	s.threads, s.nameIDs, s.counts, s.times = nil, nil, nil, nil
+	s.threads, s.nameIDs, s.counts, s.times = nil, slots.Table{}, nil, nil
 	clear(s.latest[:])
 	return nil
 }

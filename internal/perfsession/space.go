@@ -73,9 +73,9 @@ type space struct {
 	// flat has all mappings of root, nil if it was not asked often enough since root
 	// changed: asked counts.
 	flat  *flat
-	asked int
+	asked uint32
 	// version counts the changes.
-	version uint
+	version uint32
 }
 
 // A flat is a sorted table of mappings, which is searched faster than a tree.
@@ -117,7 +117,7 @@ func (s *space) find(addr uint64) *Mapping {
 // it costs no more than the calls did.
 func (s *space) ask(addr uint64) *Mapping {
 	if s.asked++; s.asked >= minAsked && s.asked&(s.asked-1) == 0 {
-		s.flat = s.root.flatten(s.asked)
+		s.flat = s.root.flatten(int(s.asked))
 	}
 	var below *node // the last one that starts at or before addr
 	for n := s.root; n != nil; {

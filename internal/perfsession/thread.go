@@ -1,6 +1,9 @@
 package perfsession
 
-import "profdiff/internal/perffile"
+import (
+	"profdiff/internal/perffile"
+	"profdiff/internal/slots"
+)
 
 // A Thread is a thread of the recording. Its fields change as records are
 // replayed; during a call with a sample they are as of the sample's time.
@@ -14,9 +17,10 @@ type Thread struct {
 	// Ended is set when it has ended.
 	Ended bool
 
-	recent  []Frame // of its previous sample, leaf first: the end of frames
+	// There may be as many threads as samples: each field counts.
+	recent  uint32  // how many of frames, at their end, are of its previous sample, leaf first
+	version uint32  // of the address spaces then
 	frames  []Frame // buffer
-	version uint    // of the address spaces then
 }
 
 // A Process is an address space with the threads that share it.
@@ -44,13 +48,13 @@ func (s *Session) ProcessName(pid int32) string {
 }
 
 func (s *Session) intern(name []byte) NameID {
-	if id, ok := s.nameIDs[string(name)]; ok {
-		return id
+	hash := slots.HashBytes(name)
+	at, ok := s.nameIDs.Find(hash, func(i uint32) bool { return s.names[i] == string(name) })
+	if !ok {
+		s.nameIDs.Put(at, hash, len(s.names))
+		s.names = append(s.names, string(name))
 	}
-	id := NameID(len(s.names))
-	s.names = append(s.names, string(name))
-	s.nameIDs[s.names[id]] = id
-	return id
+	return NameID(s.nameIDs.Index(at))
 }
 
 // thread returns the thread tid of process pid, making up what no record has told.
@@ -85,7 +89,7 @@ func (s *Session) process(pid int32) *Process {
 // exit forgets what a thread that has ended no longer needs.
 func (s *Session) exit(t perffile.Task) {
 	if t, ok := s.threads[t.TID]; ok {
-		t.recent, t.frames, t.Ended = nil, nil, true
+		t.recent, t.frames, t.Ended = 0, nil, true
 	}
 }
 

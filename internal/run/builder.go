@@ -23,7 +23,7 @@ type Builder struct {
 	functions slots.Values[Function]
 	locations slots.Table
 	plain     []Line // of a location without its address
-	labels    slots.Values[Labels]
+	labels    labelTable
 	overflow  bool
 	timeline  bool
 	// waits is the number of waits off the CPU, of which mostWaits are kept.
@@ -41,7 +41,7 @@ func NewBuilder(name string) *Builder {
 		mostWaits: MostWaits,
 		events:    make(map[string]uint32),
 	}
-	b.labels.Index(&b.r.Labels, noLabels)
+	b.labels.index(noLabels)
 	return b
 }
 
@@ -137,14 +137,11 @@ func (b *Builder) NewLocations(n int) (first uint32) {
 	return first
 }
 
-// Labels returns the index of l.
-func (b *Builder) Labels(l Labels) uint32 {
-	i, known := b.labels.Index(&b.r.Labels, l)
-	if !known {
-		limit.Labels.Add(1)
-	}
-	return i
-}
+// Labels returns the index of l. Run.Labels is empty until Finish.
+func (b *Builder) Labels(l Labels) uint32 { return b.labels.index(l) }
+
+// LabelsAt are the labels of an index.
+func (b *Builder) LabelsAt(i uint32) Labels { return *b.labels.at(i) }
 
 // Stack returns the stack in which location is called from caller.
 func (b *Builder) Stack(caller StackID, location uint32) StackID {
@@ -214,9 +211,10 @@ func (b *Builder) Finish() (*Run, error) {
 			return nil, fmt.Errorf("location %d at %#x has no function", i, r.Locations[i].Address)
 		}
 	}
-	tables := b.functions.Size() + b.locations.Size() + b.labels.Size() + int64(len(b.stacks.slots))*int64(unsafe.Sizeof(stackSlot{}))
-	b.stacks, b.functions, b.locations, b.labels = stackTable{}, slots.Values[Function]{}, slots.Table{}, slots.Values[Labels]{}
+	tables := b.functions.Size() + b.locations.Size() + b.labels.table.Size() + int64(len(b.stacks.slots))*int64(unsafe.Sizeof(stackSlot{}))
+	b.stacks, b.functions, b.locations, b.labels.table = stackTable{}, slots.Values[Function]{}, slots.Table{}, slots.Table{}
 	limit.Freed(tables)
+	r.Labels = b.labels.take()
 	TellApart(r)
 	r.Samples = b.rows.take()
 	r.sortEvents()

@@ -102,6 +102,7 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 	}
 	if p.waits != nil {
 		p.waits.finish(p)
+		p.waits = nil // and the threads
 	}
 	p.placeTable, p.seen, p.paths, p.labelled = placeTable{}, nil, nil, nil
 	p.b.StacksAdded()

@@ -356,10 +356,9 @@ func (p *reader) wake(tid int32, now uint64) {
 	p.b.AddTimed(run.TimedSample{Event: p.offCPU, Stack: b.stack, Labels: b.labels, Weight: off, Time: int64(min(now, math.MaxInt64)), Lasts: true})
 }
 
-// labelsKey identifies the labels of samples.
+// labelsKey identifies the labels of the samples of a thread.
 type labelsKey struct {
 	process, thread perfsession.NameID
-	pid, tid        int32
 	cpu             int32
 	mode            perffile.Misc
 	offCPU          bool
@@ -367,13 +366,7 @@ type labelsKey struct {
 
 func (p *reader) labelsOf(s *perfsession.Sample) uint32 {
 	offCPU := p.traceOff && p.leaves[s.Event]
-	key := labelsKey{process: s.Thread.Process.Comm, thread: s.Thread.Comm, pid: -1, tid: -1, cpu: -1, offCPU: offCPU}
-	if p.opt.PID {
-		key.pid = s.Raw.PID
-	}
-	if p.opt.TID {
-		key.tid = s.Raw.TID
-	}
+	key := labelsKey{process: s.Thread.Process.Comm, thread: s.Thread.Comm, cpu: -1, offCPU: offCPU}
 	if p.opt.CPU && p.file.Attrs[s.Event].SampleType.Has(perffile.SampleCPU) {
 		key.cpu = int32(s.Raw.CPU)
 	}
@@ -384,24 +377,29 @@ func (p *reader) labelsOf(s *perfsession.Sample) uint32 {
 		p.labelled = append(p.labelled, labelled{})
 	}
 	latest := &p.labelled[s.Thread.ID]
-	if latest.as != key || !latest.known {
-		*latest = labelled{key, p.label(key), true}
+	if latest.as != key || latest.labels == 0 {
+		*latest = labelled{key, p.label(key, s) + 1}
 	}
-	return latest.labels
+	return latest.labels - 1
 }
 
 // A labelled is what labels were found for.
 type labelled struct {
 	as     labelsKey
-	labels uint32
-	known  bool
+	labels uint32 // + 1, 0 is none yet
 }
 
-// label returns the labels for a key.
-func (p *reader) label(key labelsKey) uint32 {
+// label returns the labels for a key of the thread of a sample.
+func (p *reader) label(key labelsKey, s *perfsession.Sample) uint32 {
 	l := run.Labels{
 		Process: p.session.Name(key.process), Thread: p.session.Name(key.thread),
-		PID: int64(key.pid), TID: int64(key.tid), CPU: int64(key.cpu),
+		PID: -1, TID: -1, CPU: int64(key.cpu),
+	}
+	if p.opt.PID {
+		l.PID = int64(s.Raw.PID)
+	}
+	if p.opt.TID {
+		l.TID = int64(s.Raw.TID)
 	}
 	switch {
 	case key.offCPU:

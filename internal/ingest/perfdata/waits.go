@@ -281,7 +281,7 @@ func (w *waits) finish(p *reader) {
 		if id == 0 {
 			continue
 		}
-		t, l := w.known[i], &r.Labels[w.labels[id]]
+		t, l := w.known[i], p.b.LabelsAt(w.labels[id])
 		r.Threads[id] = run.Thread{
 			Process: l.Process, Name: l.Thread, PID: int64(t.PID), TID: int64(t.TID), Main: t.PID == t.TID,
 		}
